@@ -1,0 +1,1 @@
+"""The benchmarks of EvoMem: every published figure is made by one of its commands."""

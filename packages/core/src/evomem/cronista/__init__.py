@@ -1,0 +1,1 @@
+"""The cronista: text to narrative fields, each a verbatim span of the text."""

@@ -1,0 +1,120 @@
+"""Reading a caller's arguments: once, at the edge, into values that need no further checks."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evomem.domain.text import UNSTORABLE
+from evomem.errors import InvalidRequestError, TooLargeError
+
+MAX_ITEMS = 1000
+MAX_NAME_CHARS = 1000
+MAX_METADATA_BYTES = 1 << 18
+
+
+def check_names(given: Iterable[str], known: Sequence[str], *, tolerate: bool) -> tuple[str, ...]:
+    """Refuse arguments nobody reads.
+
+    Args:
+        given: Names of the arguments the caller passed.
+        known: Names that have a meaning.
+        tolerate: Ignore a name that is close to none of `known`, as clients add their own.
+
+    Returns:
+        One warning for each ignored name.
+
+    Raises:
+        InvalidRequestError: An unknown name that looks like a known one, or any if not `tolerate`.
+    """
+    warnings = []
+    for name in given:
+        if name in known:
+            continue
+        close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.75)
+        if close:
+            message = f"Unknown argument {name!r}: did you mean {close[0]!r}? Nothing was done."
+            raise InvalidRequestError(message, argument=name, did_you_mean=close[0])
+        if not tolerate:
+            message = f"Unknown argument {name!r}. Known: {', '.join(known)}. Nothing was done."
+            raise InvalidRequestError(message, argument=name)
+        warnings.append(f"Unknown argument {name!r} was ignored.")
+    return tuple(warnings)
+
+
+def text_or_none(value: object, field: str, limit: int = MAX_NAME_CHARS) -> str | None:
+    """Read an optional short text; blank means None."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        message = f"{field}={value!r} is not a text."
+        raise InvalidRequestError(message, field=field)
+    if len(value) > limit:
+        message = f"{field} has {len(value)} characters, more than the {limit} allowed."
+        raise TooLargeError(message, field=field)
+    return UNSTORABLE.sub("\ufffd", value).strip() or None
+
+
+def text_list(value: object, field: str) -> tuple[str, ...]:
+    """Read one text or a sequence of texts; blanks and repeats are dropped, order is kept."""
+    if value is None:
+        return ()
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, Sequence | set | frozenset):
+        message = f"{field}={value!r} is neither a text nor a list of texts."
+        raise InvalidRequestError(message, field=field)
+    if len(items) > MAX_ITEMS:
+        message = f"{field} has {len(items)} entries, more than the {MAX_ITEMS} allowed."
+        raise TooLargeError(message, field=field)
+    read = (text_or_none(item, field) for item in items)
+    return tuple(dict.fromkeys(item for item in read if item))
+
+
+def whole_number(value: object, field: str, low: int, high: int) -> int:
+    """Read a whole number between `low` and `high`, both included."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        message = f"{field}={value!r} must be a whole number from {low} to {high}."
+        raise InvalidRequestError(message, field=field)
+    return value
+
+
+def json_object(value: object, field: str) -> dict[str, Any]:
+    """Read a JSON object whose values come back equal.
+
+    Raises:
+        InvalidRequestError: A value that JSON cannot carry; the message names its key.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        message = f"{field}={value!r} is not an object of names and values."
+        raise InvalidRequestError(message, field=field)
+    read = {_json_key(key, field): _json_value(key, item, field) for key, item in value.items()}
+    size = len(json.dumps(read))
+    if size > MAX_METADATA_BYTES:
+        message = f"{field} has {size} bytes as JSON, more than the {MAX_METADATA_BYTES} allowed."
+        raise TooLargeError(message, field=field)
+    return read
+
+
+def _json_key(key: object, field: str) -> str:
+    if not isinstance(key, str) or UNSTORABLE.search(key):
+        message = f"{field} has the key {key!r}: keys must be plain text."
+        raise InvalidRequestError(message, field=field, key=repr(key))
+    return key
+
+
+def _json_value(key: object, item: object, field: str) -> Any:
+    try:
+        written = json.dumps(item, allow_nan=False, ensure_ascii=False)
+        read = json.loads(UNSTORABLE.sub("\ufffd", written))
+        equal = read == item or written != UNSTORABLE.sub("\ufffd", written)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"{field}[{key!r}] does not survive JSON: {error}. Pass JSON values only."
+        raise InvalidRequestError(message, field=field, key=str(key)) from error
+    if not equal:
+        message = f"{field}[{key!r}]={item!r} does not come back equal from JSON (as {read!r})."
+        raise InvalidRequestError(message, field=field, key=str(key))
+    return read

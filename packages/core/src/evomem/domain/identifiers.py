@@ -1,0 +1,49 @@
+"""Identifiers: short, random, and told apart by their first letter.
+
+Twelve lower-case letters and digits survive a language model's hands; the first letter says what
+the id names, so that a memory id in a node's place can be explained instead of merely not found.
+Order is never read from an id: it is the commit sequence.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+
+from evomem.errors import InvalidRequestError
+
+ID_CHARS = 12
+PREFIX_CHARS = 6
+
+NODE = "n"
+MEMORY = "m"
+PATCH = "p"
+EVENT = "e"
+
+_KINDS = {NODE: "a node", MEMORY: "a memory", PATCH: "a patch", EVENT: "an event"}
+_ALPHABET = string.ascii_lowercase + string.digits
+
+
+def new_id(kind: str) -> str:
+    """Return a fresh id of the kind named by its first letter."""
+    number = secrets.randbits(64)
+    drawn = []
+    for _ in range(ID_CHARS - 1):
+        number, index = divmod(number, len(_ALPHABET))
+        drawn.append(_ALPHABET[index])
+    return kind + "".join(drawn)
+
+
+def describe(identifier: str) -> str:
+    """Say what an id of this shape names, for messages: `a memory`, or empty."""
+    if len(identifier) == ID_CHARS and set(identifier) <= set(_ALPHABET):
+        return _KINDS.get(identifier[0], "")
+    return ""
+
+
+def parse_id(value: object, field: str = "id") -> str:
+    """Check that a caller's id is usable text and return it stripped."""
+    if not isinstance(value, str) or not value.strip():
+        message = f"{field}={value!r} is no id. Pass the id that remember, recall or list showed."
+        raise InvalidRequestError(message, field=field)
+    return value.strip()

@@ -1,0 +1,216 @@
+"""Resolution: from any node to the node or nodes in force.
+
+A lineage is the part of the graph that decides about some nodes: their facts and the open
+succession edges between them. Two questions are answered here and nowhere else:
+
+* the *tip*: where a new version is appended. Time plays no part;
+* the *head*: what is in force at a world time. Of the versions of one memory that have begun,
+  the greatest `valid_from` wins, ties go to the later version. An edge between memories holds as
+  soon as the newer node has begun.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from evomem.domain.edge import REFINES, SUCCESSION, Edge
+from evomem.domain.node import Status
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What resolution needs to know of a node.
+
+    Attributes:
+        id: The node's id.
+        memory_id: Its line of versions.
+        version: Its place in the line.
+        sequence: Commit that made it.
+        scope: Where it holds.
+        valid_from: From when it holds.
+        valid_to: Until when; None is open.
+        backdated: True if an earlier version of the line begins later.
+        removed: True if it was forgotten or purged.
+    """
+
+    id: str
+    memory_id: str
+    version: int
+    sequence: int
+    scope: str | None
+    valid_from: datetime
+    valid_to: datetime | None
+    backdated: bool
+    removed: bool
+
+
+class Lineage:
+    """The facts and open succession edges around some nodes.
+
+    Whoever loads a lineage must include, for every node asked about, all its descendants, and
+    for a back-dated or not yet begun node of it, the earlier versions of the same memory.
+    """
+
+    def __init__(self, facts: Iterable[NodeFacts] = (), edges: Iterable[Edge] = ()) -> None:
+        self.facts: dict[str, NodeFacts] = {fact.id: fact for fact in facts}
+        self._newer: defaultdict[str, list[Edge]] = defaultdict(list)
+        self._older: defaultdict[str, list[Edge]] = defaultdict(list)
+        self._known: dict[str, dict[str, datetime]] = {}
+        self._known_at: datetime | None = None
+        for edge in edges:
+            self.connect(edge)
+
+    def __contains__(self, node_id: str) -> bool:
+        """Tell whether the node's facts were loaded."""
+        return node_id in self.facts
+
+    def add(self, fact: NodeFacts) -> None:
+        """Add a node, while a patch is being planned."""
+        self.facts[fact.id] = fact
+
+    def connect(self, edge: Edge) -> None:
+        """Add an open succession edge; other kinds decide nothing here."""
+        if edge.kind in SUCCESSION and edge.new in self.facts and edge.old in self.facts:
+            self._newer[edge.old].append(edge)
+            self._older[edge.new].append(edge)
+            self._known_at = None
+
+    def disconnect(self, edge: Edge) -> None:
+        """Close a succession edge, while a patch is being planned."""
+        self._newer[edge.old].remove(edge)
+        self._older[edge.new].remove(edge)
+        self._known_at = None
+
+    def successors(self, node_id: str) -> list[Edge]:
+        """Return the open edges from newer nodes to this one."""
+        return self._newer.get(node_id, [])
+
+    def predecessors(self, node_id: str) -> list[Edge]:
+        """Return the open edges from this node to older ones."""
+        return self._older.get(node_id, [])
+
+    def tips(self, node_id: str) -> list[str]:
+        """Return the ends of the line: where a new version attaches. Several after a split."""
+        later = self._descendants(node_id)
+        ends = [n for n in later if not self.successors(n)]
+        return sorted(ends or [node_id], key=self._order)
+
+    def heads(self, node_id: str, at: datetime) -> list[str]:
+        """Return the node or nodes in force at `at`, oldest first.
+
+        Empty only if nothing of the line has begun by then. A forgotten node in force is
+        returned: no older version stands in for it.
+        """
+        if self._in_force(node_id, at):
+            return [node_id]
+        later = [n for n in self._descendants(node_id) if self._in_force(n, at)]
+        if not later:
+            earlier = self._earlier_versions(node_id)
+            around = {*earlier, *(d for n in earlier for d in self._descendants(n))}
+            later = [n for n in around if self._in_force(n, at)]
+        return sorted(later, key=self._order)
+
+    def status(self, node_id: str, at: datetime) -> Status:
+        """Return where the node stands at `at`."""
+        fact = self.facts[node_id]
+        if fact.removed:
+            return Status.FORGOTTEN
+        if fact.valid_from > at:
+            return Status.SCHEDULED
+        if self._in_force(node_id, at):
+            over = fact.valid_to is not None and fact.valid_to <= at
+            return Status.SUPERSEDED if over else Status.ACTIVE
+        return Status.REFINED if self._only_refined(node_id, at) else Status.SUPERSEDED
+
+    def scheduled(self, node_id: str, at: datetime) -> list[str]:
+        """Return the versions after this one that take force later than `at`."""
+        later = (n for n in self._descendants(node_id) if self.facts[n].valid_from > at)
+        return sorted((n for n in later if not self.facts[n].removed), key=self._order)
+
+    def _in_force(self, node_id: str, at: datetime) -> bool:
+        fact = self.facts[node_id]
+        if fact.valid_from > at:
+            return False
+        newer = self._begun_after(node_id, at)
+        if newer.keys() - {fact.memory_id}:
+            return False
+        if fact.memory_id in newer and newer[fact.memory_id] >= fact.valid_from:
+            return False
+        if not fact.backdated:
+            return True
+        earlier = (self.facts[n] for n in self._earlier_versions(node_id))
+        return not any(fact.valid_from < other.valid_from <= at for other in earlier)
+
+    def _begun_after(self, node_id: str, at: datetime) -> dict[str, datetime]:
+        """Return, per memory, the latest `valid_from` among the descendants begun by `at`.
+
+        One pass over the descendants, remembered for each, so that a line of n versions costs n.
+        """
+        if self._known_at != at:
+            self._known, self._known_at = {}, at
+        known = self._known
+        waiting = [node_id]
+        while waiting:
+            current = waiting[-1]
+            after = [edge.new for edge in self.successors(current)]
+            missing = [n for n in after if n not in known]
+            if missing:
+                waiting.extend(missing)
+                continue
+            waiting.pop()
+            known[current] = self._merge(after, known, at)
+        return known[node_id]
+
+    def _merge(
+        self, after: list[str], known: dict[str, dict[str, datetime]], at: datetime
+    ) -> dict[str, datetime]:
+        merged: dict[str, datetime] = {}
+        for node_id in after:
+            fact = self.facts[node_id]
+            own = {fact.memory_id: fact.valid_from} if fact.valid_from <= at else {}
+            for found in (known[node_id], own):
+                for memory_id, begun in found.items():
+                    merged[memory_id] = max(begun, merged.get(memory_id, begun))
+        return merged
+
+    def _only_refined(self, node_id: str, at: datetime) -> bool:
+        """Tell whether only refinements lie between the node and what is in force."""
+        seen, waiting = {node_id}, [node_id]
+        while waiting:
+            for edge in self.successors(waiting.pop()):
+                if self.facts[edge.new].valid_from > at or edge.new in seen:
+                    continue
+                if edge.kind != REFINES:
+                    return False
+                seen.add(edge.new)
+                waiting.append(edge.new)
+        return len(seen) > 1
+
+    def _descendants(self, node_id: str) -> list[str]:
+        found: dict[str, None] = {}
+        waiting = [node_id]
+        while waiting:
+            for edge in self.successors(waiting.pop()):
+                if edge.new not in found:
+                    found[edge.new] = None
+                    waiting.append(edge.new)
+        return list(found)
+
+    def _earlier_versions(self, node_id: str) -> list[str]:
+        found: dict[str, None] = {}
+        waiting = [node_id]
+        while waiting:
+            current = self.facts[waiting.pop()]
+            for edge in self.predecessors(current.id):
+                same_line = self.facts[edge.old].memory_id == current.memory_id
+                if same_line and edge.old not in found:
+                    found[edge.old] = None
+                    waiting.append(edge.old)
+        return list(found)
+
+    def _order(self, node_id: str) -> tuple[int, int, str]:
+        fact = self.facts[node_id]
+        return (fact.sequence or 2**62, fact.version, fact.id)

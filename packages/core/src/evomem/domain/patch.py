@@ -1,0 +1,146 @@
+"""Patches: the unit of commit, audit and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from evomem.domain.edge import Edge
+from evomem.domain.event import Event
+from evomem.domain.namespace import Namespace
+from evomem.domain.node import NodeRecord
+
+
+class Op(StrEnum):
+    """What a patch does to one memory; LINK and UNLINK touch edges only."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    SUPERSEDE = "SUPERSEDE"
+    REMOVE = "REMOVE"
+    LINK = "LINK"
+    UNLINK = "UNLINK"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One step of a patch: after it, `memory_id` is at `version`."""
+
+    op: Op
+    memory_id: str
+    version: int
+    node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryState:
+    """A line of versions, derived from its operations.
+
+    Attributes:
+        id: The memory's id.
+        version: Counts every operation on it.
+        tip: The last node it gained.
+        latest_valid_from: The greatest `valid_from` of its nodes.
+    """
+
+    id: str
+    version: int
+    tip: str
+    latest_valid_from: datetime
+
+
+SlotKey = tuple[str, str | None]
+"""A slot and its scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What the plan of a patch took for granted; a commit re-checks it under the write lock.
+
+    Attributes:
+        versions: Memory ids and the versions they must still be at.
+        twins: Digests, and the latest node that has each, or None.
+        slots: Slots, and the latest node that has each, or None.
+    """
+
+    versions: Mapping[str, int] = field(default_factory=dict)
+    twins: Mapping[bytes, str | None] = field(default_factory=dict)
+    slots: Mapping[SlotKey, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedLink:
+    """A link that the linker left to the caller, kept for review."""
+
+    new: str
+    old: str
+    reason: str
+    confidence: float
+    linker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Everything one commit writes.
+
+    Attributes:
+        id: The patch's id.
+        namespace: Where all of it happens.
+        recorded_at: System time of the commit.
+        actor: Who asked for it.
+        source: By which way it came.
+        reason: Why, in the caller's words.
+        idempotency_key: Unique in the namespace.
+        payload_digest: Digest of the request behind the key.
+        replay: Ids to answer with when the key comes again.
+        events: New evidence.
+        nodes: New nodes, with the digests by which equal notes are found.
+        edges: New edges.
+        closed: Edges that end with this patch.
+        removed: Nodes that leave recall.
+        purged: Removed nodes whose text is deleted as well.
+        operations: What it does to each memory, in order.
+        memories: The memories as they stand after it.
+        suggestions: Links left to the caller.
+        expects: What must still hold.
+    """
+
+    id: str
+    namespace: Namespace
+    recorded_at: datetime
+    actor: str | None = None
+    source: str | None = None
+    reason: str | None = None
+    idempotency_key: str | None = None
+    payload_digest: bytes | None = None
+    replay: Mapping[str, Any] | None = None
+    events: tuple[Event, ...] = ()
+    nodes: tuple[NodeRecord, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    closed: tuple[Edge, ...] = ()
+    removed: tuple[str, ...] = ()
+    purged: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    memories: tuple[MemoryState, ...] = ()
+    suggestions: tuple[SuggestedLink, ...] = ()
+    expects: Expectations = Expectations()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of a commit."""
+
+    patch_id: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What is kept of a keyed patch to answer its repetition."""
+
+    patch_id: str
+    payload_digest: bytes
+    replay: Mapping[str, Any]

@@ -1,0 +1,112 @@
+"""Ranking: BM25 over candidates from any index, and one answer per head.
+
+The scorer is ours so that the order is the same on every engine, with counts per namespace so
+that no score tells anything about a neighbour.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+# BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), with the
+# constants that Lucene and FTS5 use.
+K1 = 1.2
+B = 0.75
+# A word in the subject, a tag or the slot says more than one in the text.
+FOCUS_WEIGHT = 2.0
+
+# An answer that meets less than this share of the query's weight is no ground to stand on.
+SUFFICIENT_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Counts of the namespaces searched.
+
+    Attributes:
+        documents: Indexed nodes.
+        tokens: Tokens in all of them.
+        frequency: Documents that hold each query term.
+    """
+
+    documents: int
+    tokens: int
+    frequency: Mapping[str, int]
+
+    def idf(self, term: str) -> float:
+        """Return the weight of a term, above 0; the rarer, the more."""
+        found = self.frequency.get(term, 0)
+        return math.log(1 + (self.documents - found + 0.5) / (found + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The indexed tokens of a node, joined by blanks."""
+
+    node_id: str
+    focus: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A node of any version that matches.
+
+    Attributes:
+        node_id: The node.
+        score: BM25, higher is better.
+        share: Share of the query's weight that its matched terms carry, 0 to 1.
+        terms: The matched terms.
+    """
+
+    node_id: str
+    score: float
+    share: float
+    terms: tuple[str, ...]
+
+
+class Scorer:
+    """BM25 of one query over one corpus."""
+
+    def __init__(self, terms: Sequence[str], corpus: Corpus) -> None:
+        self._weights = {term: corpus.idf(term) for term in terms}
+        self._total = sum(self._weights.values()) or 1.0
+        self._mean = (corpus.tokens / corpus.documents if corpus.documents else 0.0) or 1.0
+
+    def score(self, document: Document) -> SearchHit:
+        """Score one candidate."""
+        focus, body = document.focus.split(), document.body.split()
+        length = FOCUS_WEIGHT * len(focus) + len(body)
+        norm = K1 * (1 - B + B * length / self._mean)
+        score = share = 0.0
+        matched = []
+        for term, weight in self._weights.items():
+            count = body.count(term) + (FOCUS_WEIGHT * focus.count(term) if focus else 0)
+            if count:
+                score += weight * count * (K1 + 1) / (count + norm)
+                share += weight
+                matched.append(term)
+        return SearchHit(document.node_id, score, share / self._total, tuple(matched))
+
+    def bound(self, left_out: Iterable[str]) -> float:
+        """Return what a document can score at most by these terms alone (MaxScore)."""
+        return sum(self._weights[term] * (K1 + 1) for term in left_out)
+
+
+def rare_first(frequency: Mapping[str, int], budget: int) -> tuple[list[str], list[str]]:
+    """Split the terms into those to look up, the rarest first, and those only to score with.
+
+    The lookup stops before the documents it may return exceed `budget`; at least one term is
+    looked up. Terms found nowhere are in neither list.
+    """
+    found = sorted((term for term, count in frequency.items() if count), key=frequency.__getitem__)
+    chosen: list[str] = []
+    postings = 0
+    for term in found:
+        postings += frequency[term]
+        if chosen and postings > budget:
+            break
+        chosen.append(term)
+    return chosen, found[len(chosen) :]

@@ -1,0 +1,343 @@
+"""Requests: parsed once at the edge, frozen, and carried unopened to where they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple, TypedDict
+
+from evomem.domain import arguments as read
+from evomem.domain.edge import parse_relation
+from evomem.domain.identifiers import parse_id
+from evomem.domain.scope import parse_scope
+from evomem.domain.text import sanitise
+from evomem.domain.time import Instant, parse_time
+from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError
+
+MAX_K = 100
+MAX_HISTORY_DEPTH = 100
+MAX_QUERY_BYTES = 1 << 20
+MAX_PAGE = 1000
+
+STATUSES = ("active", "refined", "superseded", "forgotten", "scheduled", "all")
+
+
+class Amendment(NamedTuple):
+    """A quoted part of an older node that a new note replaces."""
+
+    id: str
+    part: str
+
+
+class RememberOptions(TypedDict, total=False):
+    """Keyword arguments of `remember`; `RememberRequest` says what each means."""
+
+    tags: Sequence[str] | str
+    session: str | None
+    scope: str | None
+    subject: str | None
+    slot: str | None
+    supersedes: Sequence[str] | str | None
+    refines: Sequence[str] | str | None
+    amends: Sequence[Mapping[str, str]] | Mapping[str, str] | None
+    overrides: Sequence[str] | str | None
+    relations: Mapping[str, Sequence[str] | str] | None
+    expected_version: int | None
+    idempotency_key: str | None
+    valid_from: Instant | None
+    valid_to: Instant | None
+    created_at: Instant | None
+    metadata: Mapping[str, Any] | None
+    actor: str | None
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RememberRequest:
+    """A note to remember.
+
+    Attributes:
+        text: The statement, stored as received, up to 1 MiB.
+        tags: Labels to filter by; searchable.
+        session: The conversation it comes from.
+        scope: Where it holds; None takes the scope of what it replaces, else everywhere.
+        subject: What it is about, in a few words.
+        slot: An address with one current value; an equal slot in the same scope is replaced.
+        supersedes: Nodes it replaces wholly; each is extended at its current tip.
+        refines: Nodes whose decision stands and is worded anew.
+        amends: Parts of nodes that it replaces; the rest stays in force.
+        overrides: Nodes it wins over inside its own, narrower scope.
+        relations: Free relations to other nodes, by kind.
+        expected_version: Refuse unless the replaced memory is at this version.
+        idempotency_key: Replays of the same call return the first result.
+        valid_from: From when it holds; default now, never before the memory's latest.
+        valid_to: Until when it holds, exclusive.
+        created_at: When it was said, if not now.
+        metadata: JSON object, kept as it is.
+        actor: Who writes.
+        source: By which way it came, for example `cli`.
+        warnings: What parsing had to repair or ignore.
+    """
+
+    text: str
+    tags: tuple[str, ...] = ()
+    session: str | None = None
+    scope: str | None = None
+    subject: str | None = None
+    slot: str | None = None
+    supersedes: tuple[str, ...] = ()
+    refines: tuple[str, ...] = ()
+    amends: tuple[Amendment, ...] = ()
+    overrides: tuple[str, ...] = ()
+    relations: tuple[tuple[str, str], ...] = ()
+    expected_version: int | None = None
+    idempotency_key: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    created_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    actor: str | None = None
+    source: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Return every node the request names."""
+        amended = tuple(amendment.id for amendment in self.amends)
+        related = tuple(node_id for _, node_id in self.relations)
+        return (*self.supersedes, *self.refines, *amended, *self.overrides, *related)
+
+
+REMEMBER_ARGUMENTS = ("text", *RememberOptions.__annotations__)
+
+
+def parse_remember(
+    given: Mapping[str, Any], *, tolerate_unknown: bool = False, source: str = "python"
+) -> RememberRequest:
+    """Read the arguments of `remember`.
+
+    Args:
+        given: Arguments by name; `text` is the only one needed.
+        tolerate_unknown: Warn about unknown names instead of refusing them.
+        source: The way the call came, if the arguments do not say.
+
+    Raises:
+        InvalidRequestError: Something in it cannot be meant; nothing was done.
+    """
+    ignored = read.check_names(given, REMEMBER_ARGUMENTS, tolerate=tolerate_unknown)
+    text, repaired = sanitise(given.get("text"))
+    times = {name: _time(given, name) for name in ("valid_from", "valid_to", "created_at")}
+    begins, ends = times["valid_from"], times["valid_to"]
+    if begins and ends and ends <= begins:
+        message = f"valid_to={ends.isoformat()} is not after valid_from={begins.isoformat()}."
+        raise InvalidRequestError(message, field="valid_to")
+    expected = given.get("expected_version")
+    request = RememberRequest(
+        text=text,
+        tags=read.text_list(given.get("tags"), "tags"),
+        scope=parse_scope(read.text_or_none(given.get("scope"), "scope")),
+        supersedes=_ids(given, "supersedes"),
+        refines=_ids(given, "refines"),
+        amends=_amendments(given.get("amends")),
+        overrides=_ids(given, "overrides"),
+        relations=_relations(given.get("relations")),
+        expected_version=expected
+        if expected is None
+        else read.whole_number(expected, "expected_version", 1, 2**53),
+        metadata=read.json_object(given.get("metadata"), "metadata"),
+        source=read.text_or_none(given.get("source"), "source") or source,
+        warnings=(*ignored, repaired) if repaired else ignored,
+        **{n: read.text_or_none(given.get(n), n) for n in _NAMES},
+        **times,
+    )
+    _check_targets(request)
+    return request
+
+
+_NAMES = ("session", "subject", "slot", "idempotency_key", "actor")
+
+
+def _time(given: Mapping[str, Any], name: str) -> datetime | None:
+    value = given.get(name)
+    return None if value is None else parse_time(value, name)
+
+
+def _ids(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    return tuple(parse_id(item, name) for item in read.text_list(given.get(name), name))
+
+
+def _amendments(value: object) -> tuple[Amendment, ...]:
+    items = [value] if isinstance(value, Mapping) else (value or [])
+    found = []
+    for item in items if isinstance(items, Sequence) else [items]:
+        if not isinstance(item, Mapping) or set(item) != {"id", "part"}:
+            message = f'amends={item!r}: pass {{"id": node id, "part": the quoted old words}}.'
+            raise InvalidRequestError(message, field="amends")
+        part, _ = sanitise(item["part"], "amends.part")
+        found.append(Amendment(parse_id(item["id"], "amends.id"), part))
+    return tuple(found)
+
+
+def _relations(value: object) -> tuple[tuple[str, str], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        message = f'relations={value!r}: pass an object such as {{"caused_by": ["node id"]}}.'
+        raise InvalidRequestError(message, field="relations")
+    return tuple(
+        (parse_relation(kind), node_id)
+        for kind, ids in value.items()
+        for node_id in read.text_list(ids, "relations")
+    )
+
+
+def _check_targets(request: RememberRequest) -> None:
+    both = set(request.supersedes) & {*request.refines, *request.overrides}
+    both |= set(request.refines) & set(request.overrides)
+    if both:
+        message = f"{sorted(both)[0]} is given two roles: name it in one of supersedes, refines, "
+        raise InvalidRequestError(message + "overrides.", field="supersedes")
+    if request.overrides and request.scope is None:
+        message = "overrides needs a scope: say where the new note wins, for example scope='eu'."
+        raise InvalidRequestError(message, field="scope")
+    if request.expected_version and not (request.supersedes or request.refines or request.slot):
+        message = "expected_version needs supersedes, refines or slot: say which memory it is of."
+        raise InvalidRequestError(message, field="expected_version")
+
+
+class RecallOptions(TypedDict, total=False):
+    """Keyword arguments of `recall`; `RecallRequest` says what each means."""
+
+    k: int
+    scope: str | None
+    tags: Sequence[str] | str
+    session: str | None
+    filter: Mapping[str, Any] | None
+    include_history: bool
+    history_depth: int
+    include_children: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """A question to the memory.
+
+    Attributes:
+        query: Plain text; no input is syntax. Blank lists the most recently changed.
+        k: How many answers at most, 1 to 100.
+        scope: Answer with what holds there: in it, in what contains it, or everywhere.
+        tags: Only nodes that carry all of these.
+        session: Only nodes of this session.
+        filter: Only nodes whose metadata has these values.
+        include_history: Tell the story of each answer.
+        history_depth: How many earlier nodes of the story at most, 0 to 100.
+        include_children: Also answer from the namespaces below.
+        warnings: What parsing had to repair or ignore.
+    """
+
+    query: str
+    k: int = 5
+    scope: str | None = None
+    tags: tuple[str, ...] = ()
+    session: str | None = None
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    include_history: bool = False
+    history_depth: int = 5
+    include_children: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+RECALL_ARGUMENTS = ("query", *RecallOptions.__annotations__)
+
+
+def parse_recall(given: Mapping[str, Any], *, tolerate_unknown: bool = False) -> RecallRequest:
+    """Read the arguments of `recall`.
+
+    Raises:
+        InvalidQueryError: The query is not a text.
+        InvalidRequestError: Something else in it cannot be meant.
+    """
+    ignored = read.check_names(given, RECALL_ARGUMENTS, tolerate=tolerate_unknown)
+    query = given.get("query")
+    if not isinstance(query, str):
+        message = f"query={query!r} is not a text. Pass the question in plain words."
+        raise InvalidQueryError(message, field="query")
+    if len(query) > MAX_QUERY_BYTES:
+        message = f"The query has {len(query)} characters, more than the {MAX_QUERY_BYTES} allowed."
+        raise TooLargeError(message, field="query")
+    return RecallRequest(
+        query=query,
+        k=read.whole_number(given.get("k", 5), "k", 1, MAX_K),
+        scope=parse_scope(read.text_or_none(given.get("scope"), "scope")),
+        tags=read.text_list(given.get("tags"), "tags"),
+        session=read.text_or_none(given.get("session"), "session"),
+        filter=read.json_object(given.get("filter"), "filter"),
+        include_history=bool(given.get("include_history", False)),
+        history_depth=read.whole_number(
+            given.get("history_depth", 5), "history_depth", 0, MAX_HISTORY_DEPTH
+        ),
+        include_children=bool(given.get("include_children", False)),
+        warnings=ignored,
+    )
+
+
+class ListOptions(TypedDict, total=False):
+    """Keyword arguments of `list`; `ListRequest` says what each means."""
+
+    status: str
+    scope: str | None
+    tags: Sequence[str] | str
+    session: str | None
+    filter: Mapping[str, Any] | None
+    include_children: bool
+    limit: int
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """A page of nodes, the latest first.
+
+    Attributes:
+        status: One of `STATUSES`; `active` lists what is in force.
+        scope: As in `RecallRequest`.
+        tags: Only nodes that carry all of these.
+        session: Only nodes of this session.
+        filter: Only nodes whose metadata has these values.
+        include_children: Also from the namespaces below.
+        limit: Nodes a page, 1 to 1000.
+        cursor: Where the last page ended (`Page.cursor`).
+    """
+
+    status: str = "active"
+    scope: str | None = None
+    tags: tuple[str, ...] = ()
+    session: str | None = None
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    include_children: bool = False
+    limit: int = 50
+    cursor: str | None = None
+
+
+def parse_list(given: Mapping[str, Any]) -> ListRequest:
+    """Read the arguments of `list`.
+
+    Raises:
+        InvalidRequestError: An unknown argument or a value that cannot be meant.
+    """
+    read.check_names(given, tuple(ListOptions.__annotations__), tolerate=False)
+    status = given.get("status", "active")
+    if status not in STATUSES:
+        message = f"status={status!r} is none of {', '.join(STATUSES)}."
+        raise InvalidRequestError(message, field="status")
+    return ListRequest(
+        status=status,
+        scope=parse_scope(read.text_or_none(given.get("scope"), "scope")),
+        tags=read.text_list(given.get("tags"), "tags"),
+        session=read.text_or_none(given.get("session"), "session"),
+        filter=read.json_object(given.get("filter"), "filter"),
+        include_children=bool(given.get("include_children", False)),
+        limit=read.whole_number(given.get("limit", 50), "limit", 1, MAX_PAGE),
+        cursor=read.text_or_none(given.get("cursor"), "cursor"),
+    )

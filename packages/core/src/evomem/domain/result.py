@@ -1,0 +1,240 @@
+"""Results: what every surface returns; adapters only format them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, overload
+
+from evomem.domain.decision import Suggestion
+from evomem.domain.node import MemoryNode
+from evomem.domain.time import format_time
+
+
+def to_plain(value: object) -> Any:
+    """Turn a result into JSON values: dataclasses by field, times as ISO text."""
+    if isinstance(value, datetime):
+        return format_time(value)
+    if dataclasses.is_dataclass(value):
+        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return to_plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    return value
+
+
+class Result:
+    """A result that can be written as a JSON object."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a note came to its links.
+
+    Attributes:
+        outcome: `explicit` (the caller named what it replaces), `link`, `amend`, `override`,
+            `no_link`, `abstain`, or `off`.
+        reason: One line.
+        confidence: 0 to 1.
+    """
+
+    outcome: str
+    reason: str
+    confidence: float = 1.0
+
+
+class Moved(NamedTuple):
+    """A named node that was no longer the tip: the write extended `current` instead."""
+
+    named: str
+    current: str
+
+
+@dataclass(frozen=True, slots=True)
+class RememberResult(Result):
+    """What became of a note.
+
+    Attributes:
+        node: The node as it stands now.
+        superseded: Nodes that this call took out of force.
+        moved: Named nodes that had been replaced already, with what was extended instead.
+        deduplicated: True if an equal active note existed and is returned.
+        replayed: True if the idempotency key was used before with the same payload.
+        decision: How the links came about.
+        candidates: Heads the linker would ask about; answer with `link`.
+        warnings: What the caller should know.
+        patch_id: The commit; None if nothing was written.
+        latency_ms: Wall time of the call.
+    """
+
+    node: MemoryNode
+    superseded: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    deduplicated: bool = False
+    replayed: bool = False
+    decision: Decision = Decision("off", "linking is off")
+    candidates: tuple[Suggestion, ...] = ()
+    warnings: tuple[str, ...] = ()
+    patch_id: str | None = None
+    latency_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResult(Result):
+    """What became of a link or its undoing; `patch_id` is None if there was nothing to do."""
+
+    node: MemoryNode
+    superseded: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    warnings: tuple[str, ...] = ()
+    patch_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetResult(Result):
+    """What became of a `forget`; `changed` is False if it had been done before."""
+
+    node_id: str
+    changed: bool
+    purged: bool
+    warnings: tuple[str, ...] = ()
+    patch_id: str | None = None
+
+
+class Matched(NamedTuple):
+    """Which version of a story the query met.
+
+    `by` is `text`, `recent` (blank query), or `override`/`amends` (it came with its node).
+    """
+
+    node_id: str
+    version: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit(Result):
+    """One answer: a node in force, and how it was found.
+
+    Attributes:
+        node: The head.
+        score: BM25 of the best matching version, higher is better; None for a blank query.
+        matched: The version that matched.
+        supersedes: The nodes that the head replaced directly.
+        overridden: Nodes that win over this one in the scope asked for.
+        scheduled: Versions that take force later.
+        history: Earlier nodes of the story, newest first, if asked.
+        why: One line: what matched.
+    """
+
+    node: MemoryNode
+    score: float | None
+    matched: Matched
+    supersedes: tuple[MemoryNode, ...] = ()
+    overridden: tuple[str, ...] = ()
+    scheduled: tuple[str, ...] = ()
+    history: tuple[MemoryNode, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult(Result):
+    """The answers to a query, the best first, one per head.
+
+    Attributes:
+        hits: At most `k`.
+        insufficient: True if nothing matched enough of the query to lean on.
+        exact: True if no better answer can have been left out.
+        partial: True if a deadline cut the search short.
+        warnings: What the caller should know.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    insufficient: bool = False
+    exact: bool = True
+    partial: bool = False
+    warnings: tuple[str, ...] = ()
+
+    def to_text(self) -> str:
+        """Render for a prompt: compact, every node with its explicit status."""
+        from evomem.domain.render import render_recall  # noqa: PLC0415  render imports results
+
+        return render_recall(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Result):
+    """A page of nodes; `cursor` continues it, None at the end."""
+
+    nodes: tuple[MemoryNode, ...] = ()
+    cursor: str | None = None
+
+    def __iter__(self) -> Iterator[MemoryNode]:
+        """Iterate over the nodes."""
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        """Return the number of nodes on this page."""
+        return len(self.nodes)
+
+    @overload
+    def __getitem__(self, index: int) -> MemoryNode: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MemoryNode, ...]: ...
+    def __getitem__(self, index: int | slice) -> MemoryNode | tuple[MemoryNode, ...]:
+        """Return a node, or a slice of them."""
+        return self.nodes[index]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingReview(Result):
+    """A link that the linker would not make alone; answer with `link`."""
+
+    node: MemoryNode
+    candidate: MemoryNode
+    reason: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stats(Result):
+    """Figures of the store as seen from one namespace.
+
+    Attributes:
+        store_id: Identity of the file, kept through copies and exports.
+        path: Absolute path, address, or `:memory:`.
+        schema_version: Of the store.
+        nodes: Nodes by status.
+        events: Events.
+        texts: Texts.
+        patches: Commits.
+        pending_reviews: Suggestions that wait for an answer.
+        missing_vectors: Nodes without the vector they should have.
+        size_bytes: Of the whole store on disk.
+        location: Where the path came from: `argument`, `EVOMEM_DB`, or `default`.
+    """
+
+    store_id: str
+    path: str
+    schema_version: int
+    nodes: Mapping[str, int]
+    events: int
+    texts: int
+    patches: int
+    pending_reviews: int
+    missing_vectors: int
+    size_bytes: int
+    location: str = "argument"

@@ -1,0 +1,1 @@
+"""Storage engines: the port and its implementations."""

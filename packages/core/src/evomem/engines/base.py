@@ -1,0 +1,172 @@
+"""The port: what a storage engine does for the service, whatever it is made of.
+
+An engine stores what a patch says and answers what a reader asks. It decides nothing: rules live
+in `evomem.domain`. Every implementation passes `tests/conformance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from evomem.domain.edge import Edge
+from evomem.domain.lineage import Lineage
+from evomem.domain.namespace import Namespace, Reach
+from evomem.domain.node import NodeRecord
+from evomem.domain.patch import MemoryState, Patch, Receipt, Replay, SlotKey
+from evomem.domain.ranking import SearchHit
+
+
+class StaleError(Exception):
+    """What a patch took for granted no longer holds: load the facts again and plan anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions on nodes that an engine applies before any limit.
+
+    Attributes:
+        tags: The node carries all of these.
+        session: The node is of this session.
+        metadata: The node's metadata has all of these values.
+    """
+
+    tags: tuple[str, ...] = ()
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Matching nodes of any version, the best first.
+
+    Attributes:
+        hits: All candidates, scored; ties go to the later node.
+        bound: What a node that is not among them can score at most; 0 if none was left out.
+    """
+
+    hits: Sequence[SearchHit] = ()
+    bound: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFigures:
+    """Counts of what a reach holds, and the identity of the store.
+
+    Attributes:
+        store_id: Identity of the store.
+        schema_version: Of the store.
+        statuses: Nodes by status, as far as a node and its direct successors tell.
+        unplain: Nodes not counted there: their lineage must be asked.
+        events: Events.
+        texts: Nodes that have their text.
+        patches: Commits.
+        size_bytes: Of the whole store.
+    """
+
+    store_id: str
+    schema_version: int
+    statuses: Mapping[str, int]
+    unplain: Sequence[str]
+    events: int
+    texts: int
+    patches: int
+    size_bytes: int
+
+
+class Reader(Protocol):
+    """A consistent view of the store as of one commit; sees every commit acknowledged before it.
+
+    No method returns anything outside the reach it is given. Unknown ids are left out.
+    """
+
+    def search(self, reach: Reach, terms: Sequence[str], filters: Filters) -> SearchResult:
+        """Score the nodes that hold any of `terms`; forgotten nodes are never found."""
+        ...
+
+    def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
+        """Return node ids, the latest committed first, continuing behind the node `after`."""
+        ...
+
+    def lineage(
+        self, reach: Reach, ids: Iterable[str], at: datetime, known: int | None = None
+    ) -> Lineage:
+        """Load what decides about the heads of `ids` at `at`, as known at commit `known`.
+
+        One set query, whatever the number of ids.
+        """
+        ...
+
+    def story(self, reach: Reach, ids: Iterable[str]) -> Lineage:
+        """Load everything before and after `ids` along succession edges."""
+        ...
+
+    def records(self, reach: Reach, ids: Iterable[str]) -> dict[str, NodeRecord]:
+        """Return the nodes in full; a purged one has no text."""
+        ...
+
+    def edges(self, reach: Reach, ids: Iterable[str]) -> list[Edge]:
+        """Return the open edges of every kind that begin or end at `ids`."""
+        ...
+
+    def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
+        """Return memories by id."""
+        ...
+
+    def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
+        """Return at most `limit` ids of nodes that begin with `prefix`."""
+        ...
+
+    def twins(self, reach: Reach, digests: Iterable[bytes]) -> dict[bytes, tuple[str, ...]]:
+        """Return, for every digest, remembered nodes that have it, the latest first."""
+        ...
+
+    def slots(self, reach: Reach, keys: Iterable[SlotKey]) -> dict[SlotKey, str | None]:
+        """Return, for every slot in its scope, the latest node that has it, forgotten or not."""
+        ...
+
+    def replay(self, namespace: Namespace, key: str) -> Replay | None:
+        """Return what is kept under an idempotency key."""
+        ...
+
+    def suggestions(self, reach: Reach) -> list[tuple[str, str, str, float]]:
+        """Return unanswered suggestions as (new, old, reason, confidence), the latest first."""
+        ...
+
+    def figures(self, reach: Reach, at: datetime) -> StoreFigures:
+        """Count what the reach holds as of `at`."""
+        ...
+
+
+class Engine(Protocol):
+    """A store. Safe to use from any thread, and after a fork."""
+
+    @property
+    def location(self) -> str:
+        """Absolute path or address, for people."""
+        ...
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """Open a consistent view; it must be closed soon, and never blocks a writer."""
+        ...
+
+    def commit(self, patch: Patch) -> Receipt:
+        """Write all of a patch in one short transaction, durably, or nothing.
+
+        Raises:
+            StaleError: An expectation of the patch no longer holds; nothing was written.
+            EngineBusyError: Another writer held the store for too long.
+            ReadOnlyError: The store may not be written.
+        """
+        ...
+
+    def verify(self) -> list[str]:
+        """Check integrity and that the index is in step; return what is wrong."""
+        ...
+
+    def close(self) -> None:
+        """Release everything; a closed engine raises `EngineError` when used."""
+        ...

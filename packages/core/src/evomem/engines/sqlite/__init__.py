@@ -1,0 +1,1 @@
+"""The SQLite engine: one file, the standard library's driver, no loadable extension."""

@@ -1,0 +1,321 @@
+-- Every statement the engine runs, by name. Lists travel as JSON arrays in one parameter.
+-- :spaces  ids of the namespaces in reach       row >> 40  the namespace of a node
+
+-- name: space_ids
+SELECT id FROM namespace WHERE path = :path
+UNION
+SELECT id FROM namespace WHERE :children AND path > :path AND path < :path || char(1114111);
+
+-- name: space_counts
+SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0) FROM namespace
+WHERE id IN (SELECT value FROM json_each(:spaces));
+
+-- name: term_count
+SELECT count(*) FROM search_index
+WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high;
+
+-- name: term_count_below
+SELECT count(*) FROM search_index
+WHERE search_index MATCH :match AND (rowid >> 40) IN (SELECT value FROM json_each(:spaces));
+
+-- name: candidates
+SELECT node.id, search_doc.focus, search_doc.body
+FROM search_index
+JOIN search_doc ON search_doc.row = search_index.rowid
+JOIN node ON node.row = search_index.rowid
+WHERE search_index MATCH :match AND search_index.rowid BETWEEN :low AND :high
+  AND (:session IS NULL OR node.session = :session)
+  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
+                  WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags)))
+  AND NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS wanted
+                  WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                                    WHERE has.key = wanted.key AND has.type = wanted.type
+                                      AND has.value IS wanted.value))
+ORDER BY search_index.rowid DESC;
+
+-- name: candidates_below
+SELECT node.id, search_doc.focus, search_doc.body
+FROM search_index
+JOIN search_doc ON search_doc.row = search_index.rowid
+JOIN node ON node.row = search_index.rowid
+WHERE search_index MATCH :match
+  AND (search_index.rowid >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND (:session IS NULL OR node.session = :session)
+  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
+                  WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags)))
+  AND NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS wanted
+                  WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                                    WHERE has.key = wanted.key AND has.type = wanted.type
+                                      AND has.value IS wanted.value))
+ORDER BY search_index.rowid DESC;
+
+-- name: recent
+SELECT node.id FROM node
+WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND (:after IS NULL
+       OR (node.sequence, node.row) < (SELECT sequence, row FROM node WHERE id = :after))
+  AND (:session IS NULL OR node.session = :session)
+  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
+                  WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags)))
+  AND NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS wanted
+                  WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                                    WHERE has.key = wanted.key AND has.type = wanted.type
+                                      AND has.value IS wanted.value))
+ORDER BY node.sequence DESC, node.row DESC
+LIMIT :limit;
+
+-- name: lineage
+WITH RECURSIVE around (row) AS (
+    SELECT row FROM node
+    WHERE id IN (SELECT value FROM json_each(:ids))
+      AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
+    UNION
+    SELECT edge.new FROM around JOIN edge ON edge.old = around.row
+    WHERE edge.kind IN ('supersedes', 'refines')
+      AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+    UNION
+    SELECT edge.old FROM around
+    JOIN node AS newer ON newer.row = around.row
+    JOIN edge ON edge.new = around.row
+    JOIN node AS older ON older.row = edge.old
+    WHERE (newer.backdated OR newer.valid_from > :at) AND older.memory_id = newer.memory_id
+      AND edge.kind IN ('supersedes', 'refines')
+      AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+)
+SELECT node.row, node.id, node.memory_id, node.version, node.sequence, node.scope,
+       node.valid_from, node.valid_to, node.backdated, tombstone.node IS NOT NULL
+FROM around JOIN node ON node.row = around.row
+LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :known;
+
+-- name: story
+WITH RECURSIVE around (row) AS (
+    SELECT row FROM node
+    WHERE id IN (SELECT value FROM json_each(:ids))
+      AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+    UNION
+    SELECT edge.new FROM around JOIN edge ON edge.old = around.row
+    WHERE edge.kind IN ('supersedes', 'refines') AND edge.closed_by IS NULL
+    UNION
+    SELECT edge.old FROM around JOIN edge ON edge.new = around.row
+    WHERE edge.kind IN ('supersedes', 'refines') AND edge.closed_by IS NULL
+)
+SELECT node.row, node.id, node.memory_id, node.version, node.sequence, node.scope,
+       node.valid_from, node.valid_to, node.backdated, tombstone.node IS NOT NULL
+FROM around JOIN node ON node.row = around.row
+LEFT JOIN tombstone ON tombstone.node = node.row;
+
+-- name: lineage_edges
+SELECT edge.kind, newer.id, older.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
+       edge.confidence
+FROM edge
+JOIN node AS newer ON newer.row = edge.new
+JOIN node AS older ON older.row = edge.old
+WHERE edge.old IN (SELECT value FROM json_each(:rows))
+  AND edge.kind IN ('supersedes', 'refines')
+  AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+ORDER BY edge.id;
+
+-- name: edges
+SELECT edge.kind, newer.id, older.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
+       edge.confidence
+FROM node AS wanted
+JOIN edge ON edge.new = wanted.row OR edge.old = wanted.row
+JOIN node AS newer ON newer.row = edge.new
+JOIN node AS older ON older.row = edge.old
+WHERE wanted.id IN (SELECT value FROM json_each(:ids))
+  AND (wanted.row >> 40) IN (SELECT value FROM json_each(:spaces)) AND edge.closed_by IS NULL
+GROUP BY edge.id ORDER BY edge.id;
+
+-- name: records
+SELECT node.id, node.memory_id, node.version, namespace.path, text.body, node.fields,
+       node.cronista, node.subject, node.slot, node.scope, node.session, node.tags,
+       node.metadata, node.created_at, node.recorded_at, node.valid_from, node.valid_to,
+       node.backdated, node.sequence, tombstone.purged IS NOT NULL
+FROM node
+JOIN namespace ON namespace.id = node.row >> 40
+LEFT JOIN text ON text.id = node.text_id
+LEFT JOIN tombstone ON tombstone.node = node.row
+WHERE node.id IN (SELECT value FROM json_each(:ids))
+  AND (node.row >> 40) IN (SELECT value FROM json_each(:spaces));
+
+-- name: memories
+SELECT memory.id, memory.version, node.id, memory.latest_valid_from
+FROM memory JOIN node ON node.row = memory.tip
+WHERE memory.id IN (SELECT value FROM json_each(:ids))
+  AND memory.namespace_id IN (SELECT value FROM json_each(:spaces));
+
+-- name: expand
+SELECT id FROM node
+WHERE id >= :prefix AND id < :prefix || char(1114111)
+  AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+LIMIT :limit;
+
+-- name: twins
+SELECT node.id FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+WHERE node.digest = :digest AND node.row BETWEEN :low AND :high AND tombstone.node IS NULL
+ORDER BY node.row DESC LIMIT 8;
+
+-- name: slot
+SELECT id FROM node
+WHERE slot = :slot AND scope IS :scope AND row BETWEEN :low AND :high
+ORDER BY row DESC LIMIT 1;
+
+-- name: replay
+SELECT patch.id, patch.payload_digest, patch.replay FROM patch
+JOIN namespace ON namespace.id = patch.namespace_id
+WHERE namespace.path = :path AND patch.idempotency_key = :key;
+
+-- name: suggestions
+SELECT newer.id, older.id, suggestion.reason, suggestion.confidence
+FROM suggestion
+JOIN node AS newer ON newer.row = suggestion.new
+JOIN node AS older ON older.row = suggestion.old
+WHERE (suggestion.new >> 40) IN (SELECT value FROM json_each(:spaces))
+ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
+
+-- name: statuses
+-- What can be told from a node and its direct successors; NULL is left to the lineage.
+SELECT CASE
+    WHEN tombstone.node IS NOT NULL THEN 'forgotten'
+    WHEN node.valid_from > :now THEN 'scheduled'
+    WHEN EXISTS (
+        SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
+        WHERE edge.old = node.row AND edge.kind = 'supersedes' AND edge.closed_by IS NULL
+          AND newer.valid_from <= :now
+          AND (newer.memory_id <> node.memory_id OR newer.valid_from >= node.valid_from)
+    ) THEN 'superseded'
+    WHEN NOT node.backdated AND node.valid_to IS NULL AND NOT EXISTS (
+        SELECT 1 FROM edge WHERE edge.old = node.row AND edge.closed_by IS NULL
+          AND edge.kind IN ('supersedes', 'refines')
+    ) THEN 'active'
+    END AS status, count(*)
+FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
+GROUP BY status;
+
+-- name: unplain
+-- The nodes for which `statuses` says NULL.
+SELECT node.id FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND tombstone.node IS NULL AND node.valid_from <= :now
+  AND NOT EXISTS (
+      SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
+      WHERE edge.old = node.row AND edge.kind = 'supersedes' AND edge.closed_by IS NULL
+        AND newer.valid_from <= :now
+        AND (newer.memory_id <> node.memory_id OR newer.valid_from >= node.valid_from))
+  AND (node.backdated OR node.valid_to IS NOT NULL OR EXISTS (
+      SELECT 1 FROM edge WHERE edge.old = node.row AND edge.closed_by IS NULL
+        AND edge.kind IN ('supersedes', 'refines')));
+
+-- name: figures
+SELECT
+    (SELECT value FROM meta WHERE key = 'store_id'),
+    (SELECT count(*) FROM event WHERE namespace_id IN (SELECT value FROM json_each(:spaces))),
+    (SELECT count(*) FROM node
+     WHERE text_id IS NOT NULL AND (row >> 40) IN (SELECT value FROM json_each(:spaces))),
+    (SELECT count(*) FROM patch WHERE namespace_id IN (SELECT value FROM json_each(:spaces)));
+
+-- name: pages
+SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;
+
+-- name: next_sequence
+SELECT coalesce(max(sequence), 0) + 1 FROM patch;
+
+-- name: find_namespace
+SELECT id, last_node FROM namespace WHERE path = :path;
+
+-- name: add_namespace
+INSERT INTO namespace (path) VALUES (:path);
+
+-- name: count_namespace
+UPDATE namespace
+SET last_node = :last_node, n_documents = n_documents + :documents, n_tokens = n_tokens + :tokens
+WHERE id = :id;
+
+-- name: memory_versions
+SELECT id, version FROM memory WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: rows
+SELECT id, row FROM node
+WHERE id IN (SELECT value FROM json_each(:ids)) AND row BETWEEN :low AND :high;
+
+-- name: add_patch
+INSERT INTO patch (sequence, id, namespace_id, recorded_at, actor, source, reason,
+                   idempotency_key, payload_digest, replay)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_text
+INSERT INTO text (body, evidence) VALUES (?, ?);
+
+-- name: add_event
+INSERT INTO event (id, namespace_id, sequence, role, text_id, occurred_at, session, external_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_node
+INSERT INTO node (row, id, memory_id, version, sequence, text_id, fields, cronista, digest,
+                  subject, slot, scope, session, tags, metadata, created_at, recorded_at,
+                  valid_from, valid_to, backdated)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_operation
+INSERT INTO operation (sequence, ordinal, op, memory_id, version, node) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: add_edge
+INSERT INTO edge (kind, new, old, sequence, part, reason, linked_by, confidence)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: close_edge
+UPDATE edge SET closed_by = :sequence
+WHERE kind = :kind AND new = :new AND old = :old AND closed_by IS NULL;
+
+-- name: set_memory
+INSERT INTO memory (id, namespace_id, version, tip, latest_valid_from) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET version = excluded.version, tip = excluded.tip,
+                               latest_valid_from = excluded.latest_valid_from;
+
+-- name: add_tombstone
+INSERT INTO tombstone (node, sequence) VALUES (:node, :sequence);
+
+-- name: mark_purged
+UPDATE tombstone SET purged = :sequence WHERE node = :node AND purged IS NULL;
+
+-- name: purge_node
+UPDATE node SET text_id = NULL, fields = NULL, digest = NULL, subject = NULL, tags = '[]',
+                metadata = '{}'
+WHERE row = :node;
+
+-- name: text_of
+SELECT text_id FROM node WHERE row = :node;
+
+-- name: drop_text
+DELETE FROM text WHERE id = :text_id AND NOT evidence;
+
+-- name: add_suggestion
+INSERT INTO suggestion (new, old, sequence, reason, confidence, linker) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (new, old) DO NOTHING;
+
+-- name: add_search_doc
+INSERT INTO search_doc (row, analysis, focus, body) VALUES (?, ?, ?, ?);
+
+-- name: index_doc
+INSERT INTO search_index (rowid, focus, body) VALUES (?, ?, ?);
+
+-- name: find_search_doc
+SELECT focus, body FROM search_doc WHERE row = :node;
+
+-- name: unindex_doc
+INSERT INTO search_index (search_index, rowid, focus, body)
+VALUES ('delete', :node, :focus, :body);
+
+-- name: drop_search_doc
+DELETE FROM search_doc WHERE row = :node;
+
+-- name: check_index
+INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1);
+
+-- name: unindexed
+SELECT count(*) FROM node
+WHERE row NOT IN (SELECT row FROM search_doc) AND row NOT IN (SELECT node FROM tombstone);
+
+-- name: indexed_tombstones
+SELECT count(*) FROM search_doc WHERE row IN (SELECT node FROM tombstone);

@@ -1,0 +1,165 @@
+"""Reading: every method is one or two statements inside one snapshot."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from evomem.domain.edge import Edge
+from evomem.domain.lineage import Lineage
+from evomem.domain.namespace import Namespace, Reach
+from evomem.domain.node import NodeRecord
+from evomem.domain.patch import MemoryState, Replay, SlotKey
+from evomem.domain.time import from_micros, to_micros
+from evomem.engines.base import Filters, SearchResult, StoreFigures
+from evomem.engines.sqlite import rows
+from evomem.engines.sqlite.search import search
+from evomem.engines.sqlite.sql import QUERIES
+
+_LATEST = 2**62
+
+
+class SqliteReader:
+    """A snapshot; `SqliteEngine.read` opens and closes it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._spaces: dict[Reach, str] = {}
+
+    def search(self, reach: Reach, terms: Sequence[str], filters: Filters) -> SearchResult:
+        """Score the nodes that hold any of `terms`."""
+        return search(self._all, self._space_ids(reach), terms, self._conditions(filters))
+
+    def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
+        """Return node ids, the latest committed first."""
+        found = self._all(
+            "recent",
+            spaces=self._within(reach),
+            after=after,
+            limit=limit,
+            **self._conditions(filters),
+        )
+        return [node_id for (node_id,) in found]
+
+    def lineage(
+        self, reach: Reach, ids: Iterable[str], at: datetime, known: int | None = None
+    ) -> Lineage:
+        """Load what decides about the heads of `ids`."""
+        known = _LATEST if known is None else known
+        found = self._all(
+            "lineage",
+            ids=rows.json_list(ids),
+            spaces=self._within(reach),
+            at=to_micros(at),
+            known=known,
+        )
+        return self._connected(found, known)
+
+    def story(self, reach: Reach, ids: Iterable[str]) -> Lineage:
+        """Load everything before and after `ids` along succession edges."""
+        found = self._all("story", ids=rows.json_list(ids), spaces=self._within(reach))
+        return self._connected(found, _LATEST)
+
+    def records(self, reach: Reach, ids: Iterable[str]) -> dict[str, NodeRecord]:
+        """Return the nodes in full."""
+        found = self._all("records", ids=rows.json_list(ids), spaces=self._within(reach))
+        return {row[0]: rows.read_record(row) for row in found}
+
+    def edges(self, reach: Reach, ids: Iterable[str]) -> list[Edge]:
+        """Return the open edges that begin or end at `ids`."""
+        found = self._all("edges", ids=rows.json_list(ids), spaces=self._within(reach))
+        return [rows.read_edge(row) for row in found]
+
+    def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
+        """Return memories by id."""
+        found = self._all("memories", ids=rows.json_list(ids), spaces=self._within(reach))
+        return {
+            memory_id: MemoryState(memory_id, version, tip, from_micros(latest))
+            for memory_id, version, tip, latest in found
+        }
+
+    def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
+        """Return ids of nodes that begin with `prefix`."""
+        found = self._all("expand", prefix=prefix, spaces=self._within(reach), limit=limit)
+        return [node_id for (node_id,) in found]
+
+    def twins(self, reach: Reach, digests: Iterable[bytes]) -> dict[bytes, tuple[str, ...]]:
+        """Return remembered nodes by digest, the latest first."""
+        return {
+            digest: tuple(
+                node_id
+                for space in self._space_ids(reach)
+                for (node_id,) in self._all("twins", digest=digest, **rows.space_range(space))
+            )
+            for digest in digests
+        }
+
+    def slots(self, reach: Reach, keys: Iterable[SlotKey]) -> dict[SlotKey, str | None]:
+        """Return the latest node of every slot."""
+        latest: dict[SlotKey, str | None] = {}
+        for slot, scope in keys:
+            found = [
+                row
+                for space in self._space_ids(reach)
+                for row in self._all("slot", slot=slot, scope=scope, **rows.space_range(space))
+            ]
+            latest[slot, scope] = found[0][0] if found else None
+        return latest
+
+    def replay(self, namespace: Namespace, key: str) -> Replay | None:
+        """Return what is kept under an idempotency key."""
+        for patch_id, digest, replay in self._all(
+            "replay", path=rows.write_path(namespace), key=key
+        ):
+            return Replay(patch_id, digest, json.loads(replay))
+        return None
+
+    def suggestions(self, reach: Reach) -> list[tuple[str, str, str, float]]:
+        """Return the suggestions made."""
+        return self._all("suggestions", spaces=self._within(reach))
+
+    def figures(self, reach: Reach, at: datetime) -> StoreFigures:
+        """Count what the reach holds."""
+        spaces, now = self._within(reach), to_micros(at)
+        counts = {
+            status: count
+            for status, count in self._all("statuses", spaces=spaces, now=now)
+            if status is not None
+        }
+        unplain = [node_id for (node_id,) in self._all("unplain", spaces=spaces, now=now)]
+        ((store_id, events, texts, patches),) = self._all("figures", spaces=spaces)
+        ((size,),) = self._all("pages")
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        return StoreFigures(store_id, version, counts, unplain, events, texts, patches, size)
+
+    def _connected(self, found: list[Any], known: int) -> Lineage:
+        if not found:
+            return Lineage()
+        edges = self._all("lineage_edges", rows=rows.json_list(r[0] for r in found), known=known)
+        return Lineage((rows.read_facts(r[1:]) for r in found), map(rows.read_edge, edges))
+
+    def _all(self, name: str, **values: Any) -> list[Any]:
+        return self._connection.execute(QUERIES[name], values).fetchall()
+
+    def _within(self, reach: Reach) -> str:
+        if reach not in self._spaces:
+            found = self._all(
+                "space_ids", path=rows.write_path(reach.namespace), children=reach.include_children
+            )
+            self._spaces[reach] = rows.json_list(space_id for (space_id,) in found)
+        return self._spaces[reach]
+
+    def _space_ids(self, reach: Reach) -> list[int]:
+        ids: list[int] = json.loads(self._within(reach))
+        return ids
+
+    @staticmethod
+    def _conditions(filters: Filters) -> dict[str, Any]:
+        return {
+            "tags": rows.json_list(filters.tags),
+            "session": filters.session,
+            "metadata": json.dumps(dict(filters.metadata)),
+        }

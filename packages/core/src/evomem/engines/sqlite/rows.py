@@ -1,0 +1,150 @@
+"""Between rows and values: the only module that knows how a node lies in its table."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from evomem.domain.analysis import tokens
+from evomem.domain.edge import Edge
+from evomem.domain.extraction import FIELDS, Extraction, Span, Spans
+from evomem.domain.lineage import NodeFacts
+from evomem.domain.namespace import Namespace
+from evomem.domain.node import NodeRecord
+from evomem.domain.text import digest
+from evomem.domain.time import from_micros, to_micros
+
+SPACE_BITS = 40
+"""A node's row id is its namespace's id, then 40 bits that count the nodes in it."""
+
+_LABEL_END = "\x1f"
+
+
+def space_range(space_id: int) -> dict[str, int]:
+    """Return the row ids that belong to a namespace."""
+    low = space_id << SPACE_BITS
+    return {"low": low, "high": low | ((1 << SPACE_BITS) - 1)}
+
+
+def write_path(namespace: Namespace) -> str:
+    """Return the stored form of a namespace; no path is a prefix of a sibling's."""
+    return "".join(label + _LABEL_END for label in namespace)
+
+
+def read_path(path: str) -> Namespace:
+    """Return the namespace of a stored path."""
+    return tuple(path.split(_LABEL_END)[:-1])
+
+
+def json_list(items: Iterable[Any]) -> str:
+    """Return items as the JSON array that the statements take for a list."""
+    return json.dumps(list(items))
+
+
+def match_any(terms: Sequence[str]) -> str:
+    """Return an FTS5 expression for documents that hold any of the terms, all taken as text."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+def node_row(record: NodeRecord, row: int, sequence: int, text_id: int) -> tuple[Any, ...]:
+    """Return the values of `add_node`."""
+    return (
+        row,
+        record.id,
+        record.memory_id,
+        record.version,
+        sequence,
+        text_id,
+        _write_fields(record.extraction),
+        record.extraction.cronista,
+        digest(record.text, record.scope, None) if record.slot is None else None,
+        record.subject,
+        record.slot,
+        record.scope,
+        record.session,
+        json.dumps(record.tags, ensure_ascii=False),
+        json.dumps(record.metadata, ensure_ascii=False, separators=(",", ":")),
+        to_micros(record.created_at),
+        to_micros(record.recorded_at),
+        to_micros(record.valid_from),
+        None if record.valid_to is None else to_micros(record.valid_to),
+        record.backdated,
+    )
+
+
+def search_tokens(record: NodeRecord) -> tuple[str, str]:
+    """Return the tokens to index: of subject, slot and tags, and of the text."""
+    focus = "\n".join(filter(None, (record.subject, record.slot, *record.tags)))
+    return " ".join(tokens(focus)) if focus else "", " ".join(tokens(record.text))
+
+
+def read_record(row: sqlite3.Row | tuple[Any, ...]) -> NodeRecord:
+    """Return the node of a row of `records`."""
+    (node_id, memory_id, version, path, text, fields, cronista, subject, slot, scope) = row[:10]
+    (session, tags, metadata, created, recorded, begins, ends, backdated, sequence, gone) = row[10:]
+    return NodeRecord(
+        id=node_id,
+        memory_id=memory_id,
+        version=version,
+        namespace=read_path(path),
+        text=text or "",
+        extraction=_read_fields(fields, text or "", cronista),
+        subject=subject,
+        slot=slot,
+        scope=scope,
+        session=session,
+        tags=tuple(json.loads(tags)),
+        metadata=json.loads(metadata),
+        created_at=from_micros(created),
+        recorded_at=from_micros(recorded),
+        valid_from=from_micros(begins),
+        valid_to=None if ends is None else from_micros(ends),
+        backdated=bool(backdated),
+        sequence=sequence,
+        purged=bool(gone),
+    )
+
+
+def read_facts(row: tuple[Any, ...]) -> NodeFacts:
+    """Return the facts of a row of `lineage`, behind its row id."""
+    (node_id, memory_id, version, sequence, scope, begins, ends, backdated, removed) = row
+    return NodeFacts(
+        id=node_id,
+        memory_id=memory_id,
+        version=version,
+        sequence=sequence,
+        scope=scope,
+        valid_from=from_micros(begins),
+        valid_to=None if ends is None else from_micros(ends),
+        backdated=bool(backdated),
+        removed=bool(removed),
+    )
+
+
+def read_edge(row: tuple[Any, ...]) -> Edge:
+    """Return the edge of a row of `edges`."""
+    return Edge(*row)
+
+
+def _write_fields(extraction: Extraction) -> str | None:
+    """Write offsets only: a verbatim span is read back from the text."""
+    fields: dict[str, Any] = {
+        name: [[span.start, span.end, round(span.confidence, 3)] for span in spans]
+        for name in FIELDS
+        if (spans := getattr(extraction, name))
+    }
+    if extraction.summary:
+        fields["summary"] = extraction.summary
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) if fields else None
+
+
+def _read_fields(written: str | None, text: str, cronista: str) -> Extraction:
+    fields = json.loads(written) if written else {}
+    spans = {
+        name: Spans(Span(text[start:end], start, end, sure) for start, end, sure in fields[name])
+        for name in FIELDS
+        if name in fields
+    }
+    return Extraction(cronista=cronista, summary=fields.get("summary", ""), **spans)

@@ -1,0 +1,1 @@
+"""The linker: which earlier note a new note replaces, if any."""

@@ -1,0 +1,98 @@
+"""What every use case needs, put together once by whoever opens the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from evomem.cronista.base import Cronista
+from evomem.domain.identifiers import PREFIX_CHARS, describe
+from evomem.domain.namespace import Namespace, Reach
+from evomem.engines.base import Engine, Reader, StaleError
+from evomem.errors import EngineBusyError, InvalidRequestError, NotFoundError
+from evomem.linker.base import Linker
+
+LINKING_MODES = ("off", "suggest", "auto")
+
+# Every failed attempt means that another writer got through, so this many in a row is a queue
+# that no caller wants to wait in.
+_ATTEMPTS = 1000
+
+T = TypeVar("T")
+
+
+def system_clock() -> datetime:
+    """Return the present time in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The parts of an open memory.
+
+    Attributes:
+        engine: The store.
+        namespace: The wall: nothing above or beside it is visible.
+        cronista: Extracts narrative fields.
+        linker: Judges what a note replaces.
+        linking: `off`, `suggest` (never links alone) or `auto`.
+        clock: Tells system time.
+    """
+
+    engine: Engine
+    namespace: Namespace
+    cronista: Cronista
+    linker: Linker
+    linking: str
+    clock: Callable[[], datetime] = system_clock
+
+    @property
+    def reach(self) -> Reach:
+        """Return what a write sees: the namespace alone."""
+        return Reach(self.namespace)
+
+
+def until_current(attempt: Callable[[], T]) -> T:
+    """Repeat an attempt, which loads facts, plans and commits, until no writer comes between.
+
+    Raises:
+        EngineBusyError: Others were first too often.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return attempt()
+        except StaleError:
+            continue
+    message = "Other writers kept changing the same memories. Retry in a moment."
+    raise EngineBusyError(message)
+
+
+def unknown_node(node_id: str) -> NotFoundError:
+    """Return the error for an id that names no node here."""
+    kind = describe(node_id)
+    hint = f" It has the shape of {kind} id." if kind and kind != "a node" else ""
+    message = (
+        f"{node_id!r} is no node of this namespace.{hint} Use an id that remember, recall or list "
+        "showed; nothing was written."
+    )
+    return NotFoundError(message, id=node_id)
+
+
+def expand_id(reader: Reader, reach: Reach, given: str) -> str:
+    """Return the whole id for an id or an unambiguous prefix of six characters or more.
+
+    Raises:
+        NotFoundError: No node begins so.
+        InvalidRequestError: Several do.
+    """
+    if reader.records(reach, [given]):
+        return given
+    found = reader.expand(reach, given, 5) if len(given) >= PREFIX_CHARS else []
+    if not found:
+        raise unknown_node(given)
+    if len(found) > 1:
+        message = f"{given!r} begins several ids: {', '.join(found)}. Write more of it."
+        raise InvalidRequestError(message, id=given, matches=found)
+    return found[0]

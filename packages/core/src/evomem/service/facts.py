@@ -1,0 +1,67 @@
+"""Loading what a plan needs to know, in one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from evomem.domain.draft import StoreFacts
+from evomem.domain.namespace import Reach
+from evomem.domain.planning import note_digest
+from evomem.domain.request import RememberRequest
+from evomem.engines.base import Reader
+from evomem.service.context import unknown_node
+
+
+def load_facts(
+    reader: Reader, reach: Reach, named: Iterable[str], at: datetime, more: Sequence[str] = ()
+) -> StoreFacts:
+    """Load the surroundings of the named nodes, and the lineage of `more`.
+
+    Raises:
+        NotFoundError: A named node does not exist in the namespace.
+    """
+    wanted = list(dict.fromkeys(named))
+    ids = list(dict.fromkeys([*wanted, *more]))
+    if not ids:
+        return StoreFacts()
+    lineage = reader.lineage(reach, ids, at)
+    for node_id in wanted:
+        if node_id not in lineage:
+            raise unknown_node(node_id)
+    return StoreFacts(
+        lineage=lineage,
+        records=reader.records(reach, wanted) if wanted else {},
+        memories=reader.memories(reach, {f.memory_id for f in lineage.facts.values()}),
+        edges=tuple(reader.edges(reach, wanted)) if wanted else (),
+    )
+
+
+def load_note_facts(
+    reader: Reader,
+    reach: Reach,
+    notes: Sequence[tuple[RememberRequest, Sequence[str]]],
+    at: datetime,
+) -> StoreFacts:
+    """Load what the plan of some notes needs.
+
+    Args:
+        reader: The snapshot to read in.
+        reach: The namespace written to.
+        notes: Each request, with the nodes its linker would link.
+        at: World time of the plan.
+    """
+    named = [node_id for request, linked in notes for node_id in (*request.targets, *linked)]
+    keys = [(request.slot, request.scope) for request, _ in notes if request.slot]
+    slots = reader.slots(reach, keys) if keys else {}
+    in_slots = [node_id for node_id in slots.values() if node_id]
+    facts = load_facts(reader, reach, named, at, in_slots)
+    digests = {
+        note_digest(facts.lineage, request, linked) for request, linked in notes if not request.slot
+    }
+    twins = reader.twins(reach, digests) if digests else {}
+    alike = [node_id for found in twins.values() for node_id in found]
+    if alike:
+        facts = load_facts(reader, reach, named, at, [*in_slots, *alike])
+    facts.slots, facts.twins = slots, twins
+    return facts

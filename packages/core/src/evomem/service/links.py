@@ -1,0 +1,143 @@
+"""Links after the fact, their undoing, and forgetting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from evomem.domain.draft import Draft
+from evomem.domain.edge import MARKING, SUCCESSION, Edge
+from evomem.domain.node import MemoryNode
+from evomem.domain.patch import Op
+from evomem.domain.planning import plan_link
+from evomem.domain.result import ForgetResult, LinkResult, Moved
+from evomem.errors import InvalidRequestError, NotFoundError
+from evomem.service.context import Context, until_current
+from evomem.service.facts import load_facts
+from evomem.service.view import view_nodes
+
+Planned = TypeVar("Planned")
+
+
+def link(
+    context: Context,
+    new: str,
+    supersedes: Sequence[str],
+    *,
+    reason: str | None = None,
+    actor: str | None = None,
+    source: str | None = None,
+) -> LinkResult:
+    """State that `new` replaces older nodes; an edge across memories that moves nothing.
+
+    Raises:
+        InvalidRequestError: Nothing named, or a node would come to replace itself.
+        NotFoundError: An id is unknown.
+    """
+    if not supersedes:
+        message = "link needs supersedes=[...]: name the older node or nodes that it replaces."
+        raise InvalidRequestError(message, field="supersedes")
+
+    def plan(draft: Draft) -> tuple[list[str], list[Moved]]:
+        return plan_link(draft, new, supersedes)
+
+    (done, moved), patch_id = _write(context, [new, *supersedes], plan, reason, actor, source)
+    warnings = () if done else (f"{new} replaced all of them before; nothing was done.",)
+    return LinkResult(
+        node=_node(context, new),
+        superseded=tuple(done),
+        moved=tuple(moved),
+        warnings=warnings,
+        patch_id=patch_id,
+    )
+
+
+def unlink(
+    context: Context,
+    new: str,
+    old: str,
+    *,
+    reason: str | None = None,
+    actor: str | None = None,
+    source: str | None = None,
+) -> LinkResult:
+    """Close the link from `new` to `old`; the old node resolves to itself again.
+
+    Raises:
+        NotFoundError: There is no such link; the message names those that `new` has.
+    """
+
+    def plan(draft: Draft) -> bool:
+        edge = _open_edge(draft, new, old)
+        draft.disconnect(edge)
+        draft.touch(draft.memory_of(old), Op.UNLINK, new)
+        return draft.lineage.heads(old, draft.now) == [old]
+
+    restored, patch_id = _write(context, [new, old], plan, reason, actor, source)
+    node = _node(context, new)
+    return LinkResult(node=node, restored=(old,) if restored else (), patch_id=patch_id)
+
+
+def forget(
+    context: Context,
+    node_id: str,
+    *,
+    purge: bool = False,
+    reason: str | None = None,
+    actor: str | None = None,
+    source: str | None = None,
+) -> ForgetResult:
+    """Take a node out of recall; with `purge` delete its text too. Repeating it does nothing.
+
+    Raises:
+        NotFoundError: The id is unknown.
+    """
+
+    def plan(draft: Draft) -> bool:
+        removed = draft.lineage.facts[node_id].removed
+        purged = draft.facts.records[node_id].purged
+        if removed and (purged or not purge):
+            return False
+        draft.remove(node_id, purge=purge)
+        return True
+
+    changed, patch_id = _write(context, [node_id], plan, reason, actor, source)
+    warnings = () if changed else (f"{node_id} was forgotten before; nothing was done.",)
+    return ForgetResult(node_id, changed, purge, warnings, patch_id)
+
+
+def _write(
+    context: Context,
+    named: Sequence[str],
+    plan: Callable[[Draft], Planned],
+    reason: str | None,
+    actor: str | None,
+    source: str | None,
+) -> tuple[Planned, str | None]:
+
+    def attempt() -> tuple[Planned, str | None]:
+        now = context.clock()
+        with context.engine.read() as reader:
+            draft = Draft(context.namespace, now, load_facts(reader, context.reach, named, now))
+        planned = plan(draft)
+        if draft.is_empty:
+            return planned, None
+        patch = draft.build(reason=reason, actor=actor, source=source)
+        return planned, context.engine.commit(patch).patch_id
+
+    return until_current(attempt)
+
+
+def _open_edge(draft: Draft, new: str, old: str) -> Edge:
+    links = [e for e in draft.facts.edges if e.kind in SUCCESSION | MARKING and e.new == new]
+    for edge in links:
+        if edge.old == old:
+            return edge
+    has = ", ".join(f"{edge.old} ({edge.kind})" for edge in links) or "none"
+    message = f"There is no open link from {new} to {old}. Links of {new}: {has}."
+    raise NotFoundError(message, new=new, old=old)
+
+
+def _node(context: Context, node_id: str) -> MemoryNode:
+    with context.engine.read() as reader:
+        return view_nodes(reader, context.reach, [node_id], context.clock())[node_id]

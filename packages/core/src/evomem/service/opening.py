@@ -1,0 +1,79 @@
+"""Opening a memory: the one place where the parts are chosen and put together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from evomem.cronista.base import Cronista, create_cronista
+from evomem.domain.namespace import DEFAULT_NAMESPACE, parse_namespace
+from evomem.engines.base import Engine
+from evomem.errors import InvalidRequestError
+from evomem.linker.base import Linker, create_linker
+from evomem.service.context import LINKING_MODES, Context
+from evomem.service.memory import Memory
+
+PATH_VARIABLE = "EVOMEM_DB"
+DEFAULT_PATH = "~/.evomem/evomem.db"
+
+
+def find_path(given: str | os.PathLike[str] | None) -> tuple[str, str]:
+    """Return the path of the store and where it came from: argument, `EVOMEM_DB`, or default."""
+    if given is not None:
+        return os.fspath(given), "argument"
+    if configured := os.environ.get(PATH_VARIABLE, "").strip():
+        return configured, PATH_VARIABLE
+    return DEFAULT_PATH, "default"
+
+
+def open_memory(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    namespace: str | Sequence[str] = DEFAULT_NAMESPACE,
+    cronista: str | Cronista = "lite",
+    linking: str = "suggest",
+    linker: str | Linker = "heuristic",
+    read_only: bool = False,
+) -> Memory:
+    """Open a memory; a missing store is made, with its parent folders.
+
+    Args:
+        path: A file (`~` and `$VAR` are expanded; relative to the working directory) or
+            `:memory:`. None takes `$EVOMEM_DB`, else `~/.evomem/evomem.db`.
+        namespace: The wall that the handle stays behind.
+        cronista: What extracts narrative fields: a name, or an object that keeps the protocol.
+        linking: `off`; `suggest` returns candidates and links nothing alone; `auto`.
+        linker: What judges what a note replaces: a name, or an object.
+        read_only: Open an existing store without ever writing to it.
+
+    Raises:
+        EvoMemError: The store cannot be used; the message says why and what to do.
+    """
+    if linking not in LINKING_MODES:
+        message = f"linking={linking!r} is none of {', '.join(LINKING_MODES)}."
+        raise InvalidRequestError(message, field="linking")
+    target, origin = find_path(path)
+    bound = parse_namespace(namespace)
+    context = Context(
+        engine=_engine(target, read_only=read_only),
+        namespace=bound,
+        cronista=create_cronista(cronista) if isinstance(cronista, str) else cronista,
+        linker=_linker(linker, linking),
+        linking=linking,
+    )
+    return Memory(context, location=origin)
+
+
+def _engine(target: str, *, read_only: bool) -> Engine:
+    if target.startswith(("postgresql://", "postgres://")):
+        message = "PostgreSQL is not supported yet. Pass the path of a file."
+        raise InvalidRequestError(message, path=target.split("@")[-1])
+    from evomem.engines.sqlite.engine import SqliteEngine  # noqa: PLC0415  only the engine used
+
+    return SqliteEngine(target, read_only=read_only)
+
+
+def _linker(linker: str | Linker, linking: str) -> Linker:
+    if not isinstance(linker, str):
+        return linker
+    return create_linker(linker, auto=linking == "auto")

@@ -1,0 +1,150 @@
+"""Reading by id, by story and by page; counting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from evomem.domain.lineage import Lineage
+from evomem.domain.namespace import Reach
+from evomem.domain.node import MemoryNode, Status
+from evomem.domain.request import ListRequest
+from evomem.domain.result import Page, PendingReview, Stats
+from evomem.domain.scope import contains
+from evomem.engines.base import Filters, Reader
+from evomem.errors import InvalidRequestError, NotFoundError
+from evomem.service.context import Context, expand_id
+from evomem.service.view import view_nodes
+
+_PAGE = 200
+
+
+def get_node(context: Context, given: str) -> MemoryNode:
+    """Return a node by its id or an unambiguous prefix.
+
+    Raises:
+        NotFoundError: It is unknown, or its text was purged.
+    """
+    with context.engine.read() as reader:
+        node_id = expand_id(reader, context.reach, given)
+        node = view_nodes(reader, context.reach, [node_id], context.clock())[node_id]
+    if node.purged:
+        message = f"{node_id} was purged: its text is gone. history({node_id!r}) shows its place."
+        raise NotFoundError(message, id=node_id, purged=True)
+    return node
+
+
+def history(context: Context, given: str) -> list[MemoryNode]:
+    """Return the whole story that a node belongs to, newest first; purged nodes have no text.
+
+    Raises:
+        NotFoundError: The node is unknown.
+    """
+    with context.engine.read() as reader:
+        node_id = expand_id(reader, context.reach, given)
+        story = reader.story(context.reach, [node_id])
+        ids = newest_first(story, story.facts)
+        return list(view_nodes(reader, context.reach, ids, context.clock()).values())
+
+
+def newest_first(lineage: Lineage, ids: Iterable[str]) -> list[str]:
+    """Sort nodes by when they were committed, the latest first; newer ends of links lead."""
+    facts = [lineage.facts[node_id] for node_id in ids]
+    facts.sort(key=lambda f: (f.sequence, f.version, f.id), reverse=True)
+    return [fact.id for fact in facts]
+
+
+def ancestors(lineage: Lineage, head: str) -> list[str]:
+    """Return everything that a head replaced, directly or by way of others, newest first."""
+    found: dict[str, None] = {}
+    waiting = [head]
+    while waiting:
+        for edge in lineage.predecessors(waiting.pop()):
+            if edge.old not in found:
+                found[edge.old] = None
+                waiting.append(edge.old)
+    return newest_first(lineage, found)
+
+
+def list_nodes(context: Context, request: ListRequest) -> Page:
+    """Return a page of nodes, the latest committed first.
+
+    Raises:
+        InvalidRequestError: The cursor is of another namespace or store.
+    """
+    reach = Reach(context.namespace, request.include_children)
+    filters = Filters(request.tags, request.session, request.filter)
+    at = context.clock()
+    chosen: list[str] = []
+    with context.engine.read() as reader:
+        cursor = request.cursor
+        if cursor is not None and not reader.records(reach, [cursor]):
+            message = f"cursor={cursor!r} is not of this namespace. Start again without a cursor."
+            raise InvalidRequestError(message, field="cursor")
+        while ids := reader.recent(reach, filters, after=cursor, limit=_PAGE):
+            lineage = reader.lineage(reach, ids, at)
+            for node_id in ids:
+                cursor = node_id
+                if _listed(lineage, node_id, request, at):
+                    chosen.append(node_id)
+                if len(chosen) == request.limit:
+                    break
+            if len(chosen) == request.limit:
+                break
+        more = bool(ids) and bool(reader.recent(reach, filters, after=cursor, limit=1))
+        nodes = view_nodes(reader, reach, chosen, at)
+    return Page(tuple(nodes.values()), cursor if more else None)
+
+
+def _listed(lineage: Lineage, node_id: str, request: ListRequest, at: datetime) -> bool:
+    scope = lineage.facts[node_id].scope
+    if request.scope is not None and not contains(scope, request.scope):
+        return False
+    return request.status == "all" or lineage.status(node_id, at) == request.status
+
+
+def review(context: Context) -> list[PendingReview]:
+    """Return the links that the linker left to a person or an agent, the latest first."""
+    at = context.clock()
+    with context.engine.read() as reader:
+        pending = _pending(reader, context.reach, at)
+        nodes = view_nodes(reader, context.reach, [n for p in pending for n in p[:2]], at)
+    return [
+        PendingReview(nodes[new], nodes[old], reason, confidence)
+        for new, old, reason, confidence in pending
+    ]
+
+
+def _pending(reader: Reader, reach: Reach, at: datetime) -> list[tuple[str, str, str, float]]:
+    """Return the suggestions of which both ends are still in force, so that the question stands."""
+    made = reader.suggestions(reach)
+    if not made:
+        return []
+    lineage = reader.lineage(reach, {end for item in made for end in item[:2]}, at)
+    active = {n for n in lineage.facts if lineage.status(n, at) is Status.ACTIVE}
+    return [item for item in made if item[0] in active and item[1] in active]
+
+
+def stats(context: Context, location: str) -> Stats:
+    """Count what the namespace holds."""
+    at = context.clock()
+    with context.engine.read() as reader:
+        figures = reader.figures(context.reach, at)
+        lineage = reader.lineage(context.reach, figures.unplain, at)
+        statuses = Counter(dict(figures.statuses))
+        statuses.update(lineage.status(node_id, at).value for node_id in figures.unplain)
+        pending = len(_pending(reader, context.reach, at))
+    return Stats(
+        store_id=figures.store_id,
+        path=context.engine.location,
+        schema_version=figures.schema_version,
+        nodes={status.value: statuses[status.value] for status in Status},
+        events=figures.events,
+        texts=figures.texts,
+        patches=figures.patches,
+        pending_reviews=pending,
+        missing_vectors=0,
+        size_bytes=figures.size_bytes,
+        location=location,
+    )

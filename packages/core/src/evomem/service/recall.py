@@ -1,0 +1,196 @@
+"""The read path: search any version, resolve to heads, one answer per head."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from evomem.domain.analysis import terms
+from evomem.domain.edge import AMENDS, OVERRIDES, Edge
+from evomem.domain.lineage import Lineage
+from evomem.domain.namespace import Reach
+from evomem.domain.node import MemoryNode, Status
+from evomem.domain.ranking import SUFFICIENT_SHARE, SearchHit
+from evomem.domain.request import RecallRequest
+from evomem.domain.result import Hit, Matched, RecallResult
+from evomem.domain.scope import contains
+from evomem.engines.base import Filters, Reader
+from evomem.service.context import Context
+from evomem.service.reading import ancestors
+from evomem.service.view import view_nodes
+
+# Every term is a look-up: past this many a query is a document, and its first words say enough.
+MAX_TERMS = 64
+
+_PAGE = 64
+
+
+@dataclass(slots=True)
+class _Answer:
+    """A head, and what led to it."""
+
+    head: str
+    matched: str
+    by: str
+    hit: SearchHit | None = None
+    scheduled: tuple[str, ...] = ()
+    overridden: list[str] = field(default_factory=list)
+
+
+def recall(context: Context, request: RecallRequest) -> RecallResult:
+    """Answer a question with what is in force."""
+    words = terms(request.query)
+    warnings = list(request.warnings)
+    if len(words) > MAX_TERMS:
+        warnings.append(f"The query has {len(words)} terms: the first {MAX_TERMS} were used.")
+    if request.query.strip() and not words:
+        warnings.append("The query holds no word to search for: the latest nodes are shown.")
+    return _Recall(context, request, words[:MAX_TERMS], warnings).run()
+
+
+class _Recall:
+    """One recall in one snapshot."""
+
+    def __init__(
+        self, context: Context, request: RecallRequest, words: list[str], warnings: list[str]
+    ) -> None:
+        self._context = context
+        self._request = request
+        self._words = words
+        self._warnings = warnings
+        self._at = context.clock()
+        self._reach = Reach(context.namespace, request.include_children)
+        self._filters = Filters(request.tags, request.session, request.filter)
+
+    def run(self) -> RecallResult:
+        with self._context.engine.read() as reader:
+            if not self._words:
+                answers = self._collect(reader, self._recent(reader))
+                return RecallResult(
+                    self._hits(reader, answers), not answers, warnings=tuple(self._warnings)
+                )
+            found = reader.search(self._reach, self._words, self._filters)
+            answers = self._collect(reader, self._pages(found.hits))
+            hits = self._hits(reader, answers)
+        scores = [answer.hit.score for answer in answers if answer.hit]
+        full = len(scores) == self._request.k
+        share = max((answer.hit.share for answer in answers if answer.hit), default=0.0)
+        return RecallResult(
+            hits=hits,
+            insufficient=share < SUFFICIENT_SHARE,
+            exact=found.bound == 0 or (full and min(scores) >= found.bound),
+            warnings=tuple(self._warnings),
+        )
+
+    def _recent(self, reader: Reader) -> Iterator[list[_Answer]]:
+        after: str | None = None
+        while ids := reader.recent(self._reach, self._filters, after=after, limit=_PAGE):
+            yield [_Answer("", node_id, "recent") for node_id in ids]
+            after = ids[-1]
+
+    def _pages(self, hits: Sequence[SearchHit]) -> Iterator[list[_Answer]]:
+        for start in range(0, len(hits), _PAGE):
+            page = hits[start : start + _PAGE]
+            yield [_Answer("", hit.node_id, "text", hit) for hit in page]
+
+    def _collect(self, reader: Reader, pages: Iterator[list[_Answer]]) -> list[_Answer]:
+        """Resolve matches until there are k different heads; the first match of a head counts."""
+        answers: dict[str, _Answer] = {}
+        for page in pages:
+            lineage = reader.lineage(self._reach, [m.matched for m in page], self._at)
+            for match in page:
+                for head in self._heads(lineage, match.matched):
+                    if head not in answers and self._shown(lineage, head):
+                        later = tuple(lineage.scheduled(head, self._at))
+                        answers[head] = _Answer(head, match.matched, match.by, match.hit, later)
+            if len(answers) >= self._request.k:
+                break
+        return self._accompany(reader, list(answers.values())[: self._request.k])
+
+    def _heads(self, lineage: Lineage, node_id: str) -> list[str]:
+        """Return the heads; a line that has not begun at all answers for itself."""
+        return lineage.heads(node_id, self._at) or [node_id]
+
+    def _shown(self, lineage: Lineage, node_id: str) -> bool:
+        scope = self._request.scope
+        if scope is not None and not contains(lineage.facts[node_id].scope, scope):
+            return False
+        return lineage.status(node_id, self._at) in {Status.ACTIVE, Status.SCHEDULED}
+
+    def _accompany(self, reader: Reader, answers: list[_Answer]) -> list[_Answer]:
+        """Put what overrides an answer in the scope asked for before it, amendments behind it."""
+        marks = self._marks(reader, [answer.head for answer in answers])
+        placed: dict[str, _Answer] = {}
+        for answer in answers:
+            winners = marks[OVERRIDES, answer.head] if self._request.scope else []
+            answer.overridden.extend(winners)
+            amendments = marks[AMENDS, answer.head]
+            for head in winners:
+                placed.setdefault(head, _Answer(head, answer.matched, "override", answer.hit))
+            placed.setdefault(answer.head, answer).overridden = answer.overridden
+            for head in amendments:
+                placed.setdefault(head, _Answer(head, answer.matched, "amends", answer.hit))
+        return list(placed.values())[: self._request.k]
+
+    def _marks(self, reader: Reader, heads: list[str]) -> defaultdict[tuple[str, str], list[str]]:
+        """Return, by kind and marked head, the nodes in force that mark it here."""
+        marks: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        wanted = set(heads)
+        edges = [e for e in reader.edges(self._reach, heads) if self._is_mark(e, wanted)]
+        if not edges:
+            return marks
+        lineage = reader.lineage(self._reach, [edge.new for edge in edges], self._at)
+        for edge in edges:
+            for head in lineage.heads(edge.new, self._at):
+                if lineage.status(head, self._at) is Status.ACTIVE and self._shown(lineage, head):
+                    marks[edge.kind, edge.old].append(head)
+        return marks
+
+    @staticmethod
+    def _is_mark(edge: Edge, heads: set[str]) -> bool:
+        return edge.kind in {AMENDS, OVERRIDES} and edge.old in heads
+
+    def _hits(self, reader: Reader, answers: list[_Answer]) -> tuple[Hit, ...]:
+        heads = view_nodes(reader, self._reach, [a.head for a in answers], self._at)
+        replaced = [old for node in heads.values() for old in node.supersedes]
+        olds = view_nodes(reader, self._reach, replaced, self._at)
+        matched = reader.records(self._reach, [a.matched for a in answers])
+        stories = self._stories(reader, [a.head for a in answers])
+        return tuple(
+            Hit(
+                node=heads[answer.head],
+                score=round(answer.hit.score, 6) if answer.hit else None,
+                matched=Matched(answer.matched, matched[answer.matched].version, answer.by),
+                supersedes=tuple(olds[n] for n in heads[answer.head].supersedes if n in olds),
+                overridden=tuple(answer.overridden),
+                scheduled=answer.scheduled,
+                history=stories.get(answer.head, ()),
+                why=_why(answer),
+            )
+            for answer in answers
+        )
+
+    def _stories(self, reader: Reader, heads: list[str]) -> dict[str, tuple[MemoryNode, ...]]:
+        depth = self._request.history_depth
+        if not self._request.include_history or not depth or not heads:
+            return {}
+        lineage = reader.story(self._reach, heads)
+        told = {head: ancestors(lineage, head)[:depth] for head in heads}
+        ids = [node_id for story in told.values() for node_id in story]
+        nodes = view_nodes(reader, self._reach, ids, self._at)
+        return {head: tuple(nodes[n] for n in story if n in nodes) for head, story in told.items()}
+
+
+def _why(answer: _Answer) -> str:
+    if answer.hit is None:
+        return "among the most recently changed"
+    words = ", ".join(answer.hit.terms)
+    match answer.by:
+        case "override":
+            return f"wins in this scope over what matched {words}"
+        case "amends":
+            return f"amends what matched {words}"
+    if answer.matched == answer.head:
+        return f"matched {words}"
+    return f"an earlier version matched {words}"

@@ -1,0 +1,210 @@
+"""The write path of notes: extract, decide, plan, commit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evomem.domain.decision import Amend, Link, LinkDecision, Override, Suggestion
+from evomem.domain.draft import Draft
+from evomem.domain.extraction import Extraction
+from evomem.domain.patch import Receipt, Replay
+from evomem.domain.planning import NotePlan, plan_note
+from evomem.domain.request import RememberRequest
+from evomem.domain.result import Decision, Moved, RememberResult, to_plain
+from evomem.engines.base import Reader
+from evomem.errors import IdempotencyConflictError
+from evomem.service.candidates import decide, near_copies
+from evomem.service.context import Context, until_current
+from evomem.service.facts import load_note_facts
+from evomem.service.view import view_drafted, view_nodes
+
+
+def remember(
+    context: Context, requests: Sequence[RememberRequest], idempotency_key: str | None
+) -> list[RememberResult]:
+    """Remember notes in one patch; notes of one patch replace what stood before it.
+
+    Raises:
+        EvoMemError: Nothing was written.
+    """
+    started = time.perf_counter()
+    payload = _payload(requests) if idempotency_key is not None else None
+    if idempotency_key and payload and (kept := _kept(context, idempotency_key, payload)):
+        return _replayed(context, kept, started)
+    extractions = _extract(context, [request.text for request in requests])
+    decisions = [decide(context, r, e) for r, e in zip(requests, extractions, strict=True)]
+
+    def attempt() -> list[RememberResult]:
+        if idempotency_key and payload and (kept := _kept(context, idempotency_key, payload)):
+            return _replayed(context, kept, started)
+        draft = _draft(context, requests, decisions)
+        plans = [
+            plan_note(draft, request, extraction, decided, context.linker.name)
+            for request, extraction, decided in zip(requests, extractions, decisions, strict=True)
+        ]
+        receipt = _commit(context, draft, requests[0], plans, idempotency_key, payload)
+        return _results(context, draft, plans, receipt, started)
+
+    return until_current(attempt)
+
+
+def _draft(
+    context: Context, requests: Sequence[RememberRequest], decisions: Sequence[LinkDecision | None]
+) -> Draft:
+    now = context.clock()
+    notes = [(r, linked_nodes(d)) for r, d in zip(requests, decisions, strict=True)]
+    with context.engine.read() as reader:
+        facts = load_note_facts(reader, context.reach, notes, now)
+    return Draft(context.namespace, now, facts)
+
+
+def linked_nodes(decided: LinkDecision | None) -> tuple[str, ...]:
+    """Return the nodes that a decision changes."""
+    match decided:
+        case Link(old=old):
+            return old
+        case Amend(old=one) | Override(old=one):
+            return (one,)
+        case _:
+            return ()
+
+
+def _commit(
+    context: Context,
+    draft: Draft,
+    request: RememberRequest,
+    plans: Sequence[NotePlan],
+    key: str | None,
+    payload: bytes | None,
+) -> Receipt | None:
+    if draft.is_empty and key is None:
+        return None
+    patch = draft.build(
+        actor=request.actor,
+        source=request.source,
+        idempotency_key=key,
+        payload_digest=payload,
+        replay={"notes": [_kept_ids(plan) for plan in plans]} if key else None,
+    )
+    return context.engine.commit(patch)
+
+
+def _kept_ids(plan: NotePlan) -> dict[str, object]:
+    return {
+        "node": plan.node_id,
+        "superseded": plan.superseded,
+        "moved": plan.moved,
+        "deduplicated": plan.deduplicated,
+        "decision": to_plain(plan.decision),
+        "candidates": [c.node_id for c in plan.candidates],
+    }
+
+
+def _extract(context: Context, texts: Sequence[str]) -> list[Extraction]:
+    """Extract fields; whatever goes wrong there, the notes are stored without them."""
+    try:
+        found = context.cronista.extract(texts)
+        return [e.verified(text) for e, text in zip(found, texts, strict=True)]
+    except Exception as error:  # a cronista may be any code, and must not cost a note
+        warning = f"The cronista {context.cronista.name} failed ({error}): stored without fields."
+        return [Extraction(cronista="none", warnings=(warning,)) for _ in texts]
+
+
+def _payload(requests: Sequence[RememberRequest]) -> bytes:
+    """Digest what the caller asked for, apart from the key and the way it came."""
+    plain = [
+        to_plain(replace(r, idempotency_key=None, source=None, actor=None, warnings=()))
+        for r in requests
+    ]
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).digest()
+
+
+def _kept(context: Context, key: str, payload: bytes) -> Replay | None:
+    with context.engine.read() as reader:
+        kept = reader.replay(context.namespace, key)
+    if kept and kept.payload_digest != payload:
+        message = (
+            f"The idempotency key {key!r} was used for another request (patch {kept.patch_id}). "
+            "Use a new key for a new request."
+        )
+        raise IdempotencyConflictError(message, key=key, patch_id=kept.patch_id)
+    return kept
+
+
+def _replayed(context: Context, kept: Replay, started: float) -> list[RememberResult]:
+    """Answer with the ids of the first call and the nodes as they are today."""
+    notes = kept.replay["notes"]
+    with context.engine.read() as reader:
+        asked = [i for note in notes for i in (note["node"], *note["candidates"])]
+        nodes = view_nodes(reader, context.reach, asked, context.clock())
+    return [
+        RememberResult(
+            node=nodes[note["node"]],
+            superseded=tuple(note["superseded"]),
+            moved=tuple(Moved(*pair) for pair in note["moved"]),
+            deduplicated=note["deduplicated"],
+            replayed=True,
+            decision=Decision(**note["decision"]),
+            candidates=tuple(
+                Suggestion(c, nodes[c].text, "suggested by the first call", 0.0)
+                for c in note["candidates"]
+                if c in nodes
+            ),
+            patch_id=kept.patch_id,
+            latency_ms=_since(started),
+        )
+        for note in notes
+    ]
+
+
+def _results(
+    context: Context,
+    draft: Draft,
+    plans: Sequence[NotePlan],
+    receipt: Receipt | None,
+    started: float,
+) -> list[RememberResult]:
+    nodes = {record.id: view_drafted(record, draft) for record in draft.nodes}
+    reused = [plan.node_id for plan in plans if plan.node_id not in nodes]
+    superseded = [node_id for plan in plans for node_id in plan.superseded]
+    copies: dict[str, list[str]] = {}
+    if reused or superseded:
+        with context.engine.read() as reader:
+            nodes |= view_nodes(reader, context.reach, reused, draft.now)
+            copies = _copies(context, reader, superseded, draft)
+    return [
+        RememberResult(
+            node=nodes[plan.node_id],
+            superseded=plan.superseded,
+            moved=plan.moved,
+            deduplicated=plan.deduplicated,
+            decision=plan.decision,
+            candidates=plan.candidates,
+            warnings=(*plan.warnings, *(w for n in plan.superseded for w in copies.get(n, ()))),
+            patch_id=receipt.patch_id if receipt else None,
+            latency_ms=_since(started),
+        )
+        for plan in plans
+    ]
+
+
+def _copies(
+    context: Context, reader: Reader, superseded: Sequence[str], draft: Draft
+) -> dict[str, list[str]]:
+    own = {record.id for record in draft.nodes}
+    return {
+        old: [
+            f"{copy} says nearly the same as the replaced {old} and is still active."
+            for copy in near_copies(context, reader, old, draft.now)
+            if copy not in own
+        ]
+        for old in dict.fromkeys(superseded)
+    }
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -1,0 +1,101 @@
+"""From stored records to nodes as people see them: status and links are derived here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from evomem.domain.draft import Draft
+from evomem.domain.edge import AMENDS, OVERRIDES, SUCCESSION, Edge
+from evomem.domain.lineage import Lineage
+from evomem.domain.namespace import Reach
+from evomem.domain.node import MemoryNode, NodeRecord, Status
+from evomem.engines.base import Reader
+
+_INVERSE = {AMENDS: "amended_by", OVERRIDES: "overridden_by"}
+
+
+def view_nodes(
+    reader: Reader,
+    reach: Reach,
+    ids: Iterable[str],
+    at: datetime,
+    lineage: Lineage | None = None,
+) -> dict[str, MemoryNode]:
+    """Load nodes with their status at `at` and their links, in the order of `ids`.
+
+    Args:
+        reader: The snapshot to read in.
+        reach: What may be seen.
+        ids: Node ids; unknown ones are left out.
+        at: World time that the status is of.
+        lineage: Around all of `ids`, if it was loaded before.
+    """
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    records = reader.records(reach, wanted)
+    edges = _by_end(reader.edges(reach, wanted))
+    lineage = lineage or reader.lineage(reach, wanted, at)
+    return {
+        node_id: _view(records[node_id], lineage.status(node_id, at), edges[node_id])
+        for node_id in wanted
+        if node_id in records
+    }
+
+
+def view_drafted(record: NodeRecord, draft: Draft) -> MemoryNode:
+    """Return a node just committed, without asking the store again."""
+    edges = [edge for edge in draft.edges if record.id in (edge.new, edge.old)]
+    return _view(record, draft.lineage.status(record.id, draft.now), edges)
+
+
+def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
+    ends: defaultdict[str, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        ends[edge.new].append(edge)
+        ends[edge.old].append(edge)
+    return ends
+
+
+def _view(record: NodeRecord, status: Status, edges: Iterable[Edge]) -> MemoryNode:
+    supersedes, superseded_by = [], []
+    relations: defaultdict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        outgoing = edge.new == record.id
+        if edge.kind in SUCCESSION:
+            (supersedes if outgoing else superseded_by).append(edge.old if outgoing else edge.new)
+        elif outgoing:
+            relations[edge.kind].append(edge.old)
+        elif edge.kind in _INVERSE:
+            relations[_INVERSE[edge.kind]].append(edge.new)
+    fields = record.extraction
+    return MemoryNode(
+        id=record.id,
+        memory_id=record.memory_id,
+        version=record.version,
+        status=status,
+        text=record.text,
+        trigger=fields.trigger,
+        change=fields.change,
+        alternatives_tried=fields.alternatives_tried,
+        consequences=fields.consequences,
+        summary=fields.summary,
+        subject=record.subject,
+        slot=record.slot,
+        scope=record.scope,
+        tags=record.tags,
+        session=record.session,
+        metadata=record.metadata,
+        created_at=record.created_at,
+        recorded_at=record.recorded_at,
+        valid_from=record.valid_from,
+        valid_to=record.valid_to,
+        supersedes=tuple(supersedes),
+        superseded_by=tuple(superseded_by),
+        relations={kind: tuple(ids) for kind, ids in relations.items()},
+        cronista=fields.cronista,
+        namespace=record.namespace,
+        purged=record.purged,
+    )
