@@ -22,8 +22,9 @@ MAX_SUMMARY_CHARS = 280
 MAX_ITEM_WORDS = 6
 CLOSED = frozenset(".!?\u3002\uff01\uff1f")
 # How much speaks against a decision, in the units of the cue strengths; fitted like them. A note
-# of many clauses is rarely a mere question or report: up to six count, each a little.
+# of many clauses is rarely a mere question or report, and is judged by its average clause.
 ENOUGH_AGAINST = 0.8
+ENOUGH_CLAUSES = 6
 LENGTH_WEIGHT = -0.25
 CHANGELESS = 0.8
 
@@ -64,8 +65,8 @@ def _is_undecided(pieces: Sequence[Piece], scores: Sequence[Scores], path: Seque
     """Tell whether the note as a whole asks, plans or reports, so that it decides nothing."""
     if any(piece.role == "change" and not piece.governed for piece in pieces):
         return False
-    against = LENGTH_WEIGHT * min(len(pieces), 6)
-    against += sum(said[UNDECIDED] for said in scores)
+    enough = min(len(pieces), ENOUGH_CLAUSES)
+    against = enough * (LENGTH_WEIGHT + sum(said[UNDECIDED] for said in scores) / len(scores))
     if CHANGE not in path:
         against += CHANGELESS
     return against >= ENOUGH_AGAINST

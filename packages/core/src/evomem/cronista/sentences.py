@@ -17,7 +17,7 @@ BOUNDARY = re.compile(
     ```[\s\S]*?```                          # a code fence, or
     | `[^`\n]*`                             # inline code: no boundary inside
     | \n
-    | [.!?]+["'\u201d\u2019»)\]]*(?=\s|$)             # not inside 1.2, a.b.example or v2.x
+    | (?<![.!?])[.!?]++["'\u201d\u2019»)\]]*+(?=\s|$)             # not inside 1.2, a.b.example or v2.x
     | [。\uff01\uff1f]+[」』\uff09\u201d\u2019)]*
     """,
     re.VERBOSE,

@@ -106,7 +106,7 @@ def _json_key(key: object, field: str) -> str:
     return key
 
 
-def _json_value(key: object, item: object, field: str) -> Any:
+def _json_value(key: object, item: object, field: str) -> object:
     try:
         written = json.dumps(item, allow_nan=False, ensure_ascii=False)
         read = json.loads(UNSTORABLE.sub("\ufffd", written))

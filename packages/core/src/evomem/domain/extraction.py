@@ -39,6 +39,9 @@ class Spans(tuple[Span, ...]):
         return "; ".join(span.text for span in self)
 
 
+NO_SPANS = Spans()
+
+
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """The narrative fields of one text.
@@ -54,10 +57,10 @@ class Extraction:
     """
 
     cronista: str
-    trigger: Spans = Spans()
-    change: Spans = Spans()
-    alternatives_tried: Spans = Spans()
-    consequences: Spans = Spans()
+    trigger: Spans = NO_SPANS
+    change: Spans = NO_SPANS
+    alternatives_tried: Spans = NO_SPANS
+    consequences: Spans = NO_SPANS
     summary: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -67,13 +70,20 @@ class Extraction:
         The last guard of the promise `fields.verbatim`: whatever a cronista returns, a span that
         is not a slice of the text is dropped and named in `warnings`.
         """
-        kept: dict[str, Spans] = {}
-        warnings = list(self.warnings)
-        for name in FIELDS:
+        lost: list[str] = []
+
+        def keep(name: str) -> Spans:
             spans: Spans = getattr(self, name)
-            kept[name] = Spans(span for span in spans if text[span.start : span.end] == span.text)
-            if len(kept[name]) < len(spans):
-                warnings.append(f"{self.cronista} gave a {name} that is not in the text: dropped.")
-        if len(warnings) == len(self.warnings):
-            return self
-        return replace(self, **kept, warnings=tuple(warnings))
+            kept = Spans(span for span in spans if text[span.start : span.end] == span.text)
+            if len(kept) < len(spans):
+                lost.append(f"{self.cronista} gave a {name} that is not in the text: dropped.")
+            return kept
+
+        checked = replace(
+            self,
+            trigger=keep("trigger"),
+            change=keep("change"),
+            alternatives_tried=keep("alternatives_tried"),
+            consequences=keep("consequences"),
+        )
+        return replace(checked, warnings=(*self.warnings, *lost)) if lost else checked

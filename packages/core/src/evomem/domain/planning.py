@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
+from evomem.domain.analysis import fold_whitespace
 from evomem.domain.decision import (
     Abstain,
     Amend,
@@ -26,7 +26,7 @@ from evomem.domain.patch import MemoryState, Op, SuggestedLink
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Decision, Moved
 from evomem.domain.scope import common, contains
-from evomem.domain.text import digest, fold_whitespace
+from evomem.domain.text import digest
 from evomem.domain.time import format_time
 from evomem.errors import InvalidRequestError, ScopeMismatchError
 
@@ -84,7 +84,7 @@ def plan_note(
     node = _node(draft, request, extraction, scope, replaced)
     op = Op.ADD if not replaced else _op(replaced[0].kind)
     draft.add_node(node, op)
-    draft.events.append(_event(request, draft.now, node))
+    draft.events.append(_event(request, node))
     decision = _decision(request, replaced, decided)
     by = "caller" if decision.outcome == "explicit" else linker
     _connect(draft, node.id, replaced, decision, by)
@@ -376,7 +376,7 @@ def _op(kind: str) -> Op:
     return Op.UPDATE if kind == REFINES else Op.SUPERSEDE
 
 
-def _event(request: RememberRequest, now: datetime, node: NodeRecord) -> Event:
+def _event(request: RememberRequest, node: NodeRecord) -> Event:
     return Event(
         id=new_id(EVENT),
         role="document",

@@ -127,8 +127,7 @@ def parse_remember(
     """
     ignored = read.check_names(given, REMEMBER_ARGUMENTS, tolerate=tolerate_unknown)
     text, repaired = sanitise(given.get("text"))
-    times = {name: _time(given, name) for name in ("valid_from", "valid_to", "created_at")}
-    begins, ends = times["valid_from"], times["valid_to"]
+    begins, ends = _time(given, "valid_from"), _time(given, "valid_to")
     if begins and ends and ends <= begins:
         message = f"valid_to={ends.isoformat()} is not after valid_from={begins.isoformat()}."
         raise InvalidRequestError(message, field="valid_to")
@@ -136,7 +135,10 @@ def parse_remember(
     request = RememberRequest(
         text=text,
         tags=read.text_list(given.get("tags"), "tags"),
-        scope=parse_scope(read.text_or_none(given.get("scope"), "scope")),
+        session=_name(given, "session"),
+        scope=parse_scope(_name(given, "scope")),
+        subject=_name(given, "subject"),
+        slot=_name(given, "slot"),
         supersedes=_ids(given, "supersedes"),
         refines=_ids(given, "refines"),
         amends=_amendments(given.get("amends")),
@@ -145,17 +147,21 @@ def parse_remember(
         expected_version=expected
         if expected is None
         else read.whole_number(expected, "expected_version", 1, 2**53),
+        idempotency_key=_name(given, "idempotency_key"),
+        valid_from=begins,
+        valid_to=ends,
+        created_at=_time(given, "created_at"),
         metadata=read.json_object(given.get("metadata"), "metadata"),
-        source=read.text_or_none(given.get("source"), "source") or source,
+        actor=_name(given, "actor"),
+        source=_name(given, "source") or source,
         warnings=(*ignored, repaired) if repaired else ignored,
-        **{n: read.text_or_none(given.get(n), n) for n in _NAMES},
-        **times,
     )
     _check_targets(request)
     return request
 
 
-_NAMES = ("session", "subject", "slot", "idempotency_key", "actor")
+def _name(given: Mapping[str, Any], name: str) -> str | None:
+    return read.text_or_none(given.get(name), name)
 
 
 def _time(given: Mapping[str, Any], name: str) -> datetime | None:
@@ -269,9 +275,9 @@ def parse_recall(given: Mapping[str, Any], *, tolerate_unknown: bool = False) ->
     return RecallRequest(
         query=query,
         k=read.whole_number(given.get("k", 5), "k", 1, MAX_K),
-        scope=parse_scope(read.text_or_none(given.get("scope"), "scope")),
+        scope=parse_scope(_name(given, "scope")),
         tags=read.text_list(given.get("tags"), "tags"),
-        session=read.text_or_none(given.get("session"), "session"),
+        session=_name(given, "session"),
         filter=read.json_object(given.get("filter"), "filter"),
         include_history=bool(given.get("include_history", False)),
         history_depth=read.whole_number(
@@ -333,11 +339,11 @@ def parse_list(given: Mapping[str, Any]) -> ListRequest:
         raise InvalidRequestError(message, field="status")
     return ListRequest(
         status=status,
-        scope=parse_scope(read.text_or_none(given.get("scope"), "scope")),
+        scope=parse_scope(_name(given, "scope")),
         tags=read.text_list(given.get("tags"), "tags"),
-        session=read.text_or_none(given.get("session"), "session"),
+        session=_name(given, "session"),
         filter=read.json_object(given.get("filter"), "filter"),
         include_children=bool(given.get("include_children", False)),
         limit=read.whole_number(given.get("limit", 50), "limit", 1, MAX_PAGE),
-        cursor=read.text_or_none(given.get("cursor"), "cursor"),
+        cursor=_name(given, "cursor"),
     )

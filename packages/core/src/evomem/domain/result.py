@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 from evomem.domain.decision import Suggestion
 from evomem.domain.node import MemoryNode
 from evomem.domain.time import format_time
 
 
-def to_plain(value: object) -> Any:
+def to_plain(value: object) -> object:
     """Turn a result into JSON values: dataclasses by field, times as ISO text."""
     if isinstance(value, datetime):
         return format_time(value)
@@ -35,8 +35,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return cast("dict[str, Any]", to_plain(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,11 +186,10 @@ def _why(answer: _Answer) -> str:
     if answer.hit is None:
         return "among the most recently changed"
     words = ", ".join(answer.hit.terms)
-    match answer.by:
-        case "override":
-            return f"wins in this scope over what matched {words}"
-        case "amends":
-            return f"amends what matched {words}"
+    if answer.by == "override":
+        return f"wins in this scope over what matched {words}"
+    if answer.by == "amends":
+        return f"amends what matched {words}"
     if answer.matched == answer.head:
         return f"matched {words}"
     return f"an earlier version matched {words}"

@@ -60,7 +60,8 @@ def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
 
 
 def _view(record: NodeRecord, status: Status, edges: Iterable[Edge]) -> MemoryNode:
-    supersedes, superseded_by = [], []
+    supersedes: list[str] = []
+    superseded_by: list[str] = []
     relations: defaultdict[str, list[str]] = defaultdict(list)
     for edge in edges:
         outgoing = edge.new == record.id

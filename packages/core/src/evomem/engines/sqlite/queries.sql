@@ -319,3 +319,8 @@ WHERE row NOT IN (SELECT row FROM search_doc) AND row NOT IN (SELECT node FROM t
 
 -- name: indexed_tombstones
 SELECT count(*) FROM search_doc WHERE row IN (SELECT node FROM tombstone);
+
+-- name: miscounted_namespaces
+SELECT count(*) FROM namespace
+WHERE n_documents <> (SELECT count(*) FROM search_doc WHERE row >> 40 = namespace.id)
+   OR n_documents < 0 OR n_tokens < 0;

@@ -142,9 +142,16 @@ def _write_fields(extraction: Extraction) -> str | None:
 
 def _read_fields(written: str | None, text: str, cronista: str) -> Extraction:
     fields = json.loads(written) if written else {}
-    spans = {
-        name: Spans(Span(text[start:end], start, end, sure) for start, end, sure in fields[name])
-        for name in FIELDS
-        if name in fields
-    }
-    return Extraction(cronista=cronista, summary=fields.get("summary", ""), **spans)
+
+    def spans(name: str) -> Spans:
+        found = fields.get(name, ())
+        return Spans(Span(text[start:end], start, end, sure) for start, end, sure in found)
+
+    return Extraction(
+        cronista=cronista,
+        trigger=spans("trigger"),
+        change=spans("change"),
+        alternatives_tried=spans("alternatives_tried"),
+        consequences=spans("consequences"),
+        summary=fields.get("summary", ""),
+    )
