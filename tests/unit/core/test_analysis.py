@@ -141,7 +141,7 @@ def test_punctuation_fits_into_the_tokenizer_option():
         ("O\u2019Brien's", "obrien brien"),
         ("CAFÉ cafe\u0301 Straße Łódź", "cafe cafe strasse lodz"),
         ("ἀρχή Ёлка", "αρχη елка"),
-        ("ガ ｶﾞ カ", "ガ ガ カ"),
+        ("ガ ｶﾞ カ\u200d\u3099 カ", "ガ ガ ガ カ"),
         ("\uff21\uff22\uff23", "abc"),
         ("30秒", "30 秒"),
         ("重跑gen-itgc后", "重 重跑 跑 gen-itgc gen itgc 后"),

@@ -147,7 +147,7 @@ def _opening(text: str, pieces: Sequence[Piece]) -> str:
     """Return the first sentence of a note that decides nothing."""
     if not pieces:
         return _shortened(text[:MAX_CHARS].strip())
-    end = next(piece.end for piece in pieces if piece.closes)
+    end = next((piece.end for piece in pieces if piece.closes), pieces[-1].end)
     return _shortened(text[pieces[0].start : end])
 
 

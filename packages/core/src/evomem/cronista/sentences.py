@@ -109,14 +109,11 @@ def _sentences(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
 
 def _trimmed(text: str, start: int, end: int, line: int) -> Iterator[tuple[int, int, int]]:
     """Yield the sentence without blanks, bullets and fences around it, unless nothing is left."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if bullet := BULLET.match(text, start, end):
-        start = bullet.end()
-    if end > start and not text.startswith("```", start) and HAS_WORD.search(text, start, end):
-        yield start, end, line
+    for left, right in _with_word(text, start, end):
+        bullet = BULLET.match(text, left, right)
+        left = bullet.end() if bullet else left
+        if not text.startswith("```", left) and HAS_WORD.search(text, left, right):
+            yield left, right, line
 
 
 def _is_inside(text: str, dot: int) -> bool:
@@ -160,9 +157,21 @@ def _clauses(
     text: str, sentence: tuple[int, int], line: int, role: str, *, at_once: bool
 ) -> Iterator[Piece]:
     """Yield the clauses of one sentence."""
-    start, end = first, last = sentence
-    for match in CLAUSE.finditer(text, start, end):
-        if match.start() - start >= MIN_CLAUSE and end - match.end() >= MIN_CLAUSE:
-            yield Piece(start, match.start(), line, role, not at_once, start == first, closes=False)
+    first, last = start, _ = sentence
+    for match in CLAUSE.finditer(text, first, last):
+        if match.start() - start >= MIN_CLAUSE and last - match.end() >= MIN_CLAUSE:
+            for left, right in _with_word(text, start, match.start()):
+                yield Piece(left, right, line, role, not at_once, left == first, closes=False)
             start = match.end()
-    yield Piece(start, last, line, role, not at_once, start == first)
+    for left, right in _with_word(text, start, last):
+        yield Piece(left, right, line, role, not at_once, left == first)
+
+
+def _with_word(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the ends without the blanks at either side, if a letter or digit is between them."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if HAS_WORD.search(text, start, end):
+        yield start, end

@@ -180,7 +180,7 @@ def _piece_tokens(piece: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(token for token in map(_cut, found) if token))
 
 
-# About a megabyte or two; the vocabulary of a project is of this order.
+# A few megabytes; the vocabulary of a project is of this order.
 _cached_piece_tokens = lru_cache(maxsize=16_384)(_piece_tokens)
 
 
@@ -299,7 +299,7 @@ def _fold_characters(text: str) -> str:
         return text
     decomposed = unicodedata.normalize("NFKD", _LONG_MARK_RUN.sub(_cut_marks, text))
     kept = _ACCENTS.sub("", decomposed).translate(_CHARACTERS)
-    return _LOOSE_JOINER.sub("", unicodedata.normalize("NFC", kept))
+    return unicodedata.normalize("NFC", _LOOSE_JOINER.sub("", kept))
 
 
 def _cut_marks(run: re.Match[str]) -> str:

@@ -23,15 +23,14 @@ EVENT = "e"
 _KINDS = {NODE: "a node", MEMORY: "a memory", PATCH: "a patch", EVENT: "an event"}
 _ALPHABET = string.ascii_lowercase + string.digits
 
+# 256 byte values on 36 characters: some fall on eight values, some on seven, which costs a
+# twentieth of a bit per character and makes an id in one step.
+_SPREAD = bytes(ord(_ALPHABET[value % len(_ALPHABET)]) for value in range(256))
+
 
 def new_id(kind: str) -> str:
     """Return a fresh id of the kind named by its first letter."""
-    number = secrets.randbits(64)
-    drawn = []
-    for _ in range(ID_CHARS - 1):
-        number, index = divmod(number, len(_ALPHABET))
-        drawn.append(_ALPHABET[index])
-    return kind + "".join(drawn)
+    return kind + secrets.token_bytes(ID_CHARS - 1).translate(_SPREAD).decode("ascii")
 
 
 def describe(identifier: str) -> str:

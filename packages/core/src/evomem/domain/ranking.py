@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), with the
 # constants that Lucene and FTS5 use.
@@ -41,8 +42,7 @@ class Corpus:
         return math.log(1 + (self.documents - found + 0.5) / (found + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """The indexed tokens of a node, joined by blanks."""
 
     node_id: str
@@ -50,8 +50,7 @@ class Document:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHit:
+class SearchHit(NamedTuple):
     """A node of any version that matches.
 
     Attributes:
@@ -83,7 +82,9 @@ class Scorer:
         score = share = 0.0
         matched = []
         for term, weight in self._weights.items():
-            count = body.count(term) + (FOCUS_WEIGHT * focus.count(term) if focus else 0)
+            count: float = body.count(term)
+            if focus:
+                count += FOCUS_WEIGHT * focus.count(term)
             if count:
                 score += weight * count * (K1 + 1) / (count + norm)
                 share += weight

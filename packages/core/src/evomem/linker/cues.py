@@ -54,17 +54,23 @@ CHANGES_UNSPACED = """
     に変更 に切り替え に移行 をやめ 廃止 ではなく 代わり 中止 に戻 になった 置き換え
 """
 KEEPS_UNSPACED = "不变 照旧 继续 仍 维持 保持 のまま 続け 変わらず 維持 今まで通り 従来通り"
-DOUBTS_UNSPACED = "？ 吗 か。 でしょうか 要不要 会不会 能不能 也许 建议 提案 かも 検討中 未定 待定"
+DOUBTS_UNSPACED = " か。 でしょうか 要不要 会不会 能不能 也许 建议 提案 かも 検討中 未定 待定"
 
-# What follows one of these names the thing that is given up.
+# What follows one of these names the thing that is given up; `from` and its like need a `to`.
 GIVES_UP = """
-    from, instead of, rather than, replaces, replacing, replaced, replace, dropped, drop, drops, retired,
-    supersedes, stopped using, no longer, no more, moved off, away from, abandoned, without, cancelled,
-    removed, gave up, goodbye, not, scrap,
-    en vez de, en lugar de, dejamos, sustituye a, sustituye, reemplaza, ya no, adiós a, de,
-    statt, anstatt, ersetzt, nicht mehr, weg von, kein, keine, von,
-    au lieu de, remplace, plus de, em vez de, substitui
+    instead of, rather than, replaces, replacing, replaced, replace, dropped, drop, drops, retired,
+    supersedes, stopped using, no longer, no more, moved off, away from, abandoned, cancelled,
+    removed, gave up, scrap, rip out, en vez de, en lugar de, dejamos, sustituye a, sustituye,
+    reemplaza, ya no, adiós a, statt, anstatt, ersetzt, nicht mehr, weg von,
+    au lieu de, remplace, em vez de, substitui
 """
+LEAVES = re.compile(
+    r"(?<!\w)(?:from|off|de|von|vom)\s(\S[^,.;:()\n]{0,38}?)\s(?:to|onto|a|al|auf|nach|zu|à|para)\s",
+    re.IGNORECASE,
+)
+CLAUSE_END = re.compile(
+    r"[,.;:()\n]|\s(?:to|with|by|for|as|and|since|because|por|porque|con|y|durch|mit|und|weil|auf|par)\s"
+)
 # Where a decision holds: named on one side only, two notes may well be about two places.
 PLACES = frozenset(
     {

@@ -23,7 +23,8 @@ from evomem.service.view import view_nodes
 # Every term is a look-up: past this many a query is a document, and its first words say enough.
 MAX_TERMS = 64
 
-_PAGE = 64
+# Resolved at a time: the first page is nearly always enough, and each next one is larger.
+_FIRST_PAGE = 16
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class _Recall:
         self._at = context.clock()
         self._reach = Reach(context.namespace, request.include_children)
         self._filters = Filters(request.tags, request.session, request.filter)
+        self._page = max(_FIRST_PAGE, 2 * request.k)
 
     def run(self) -> RecallResult:
         with self._context.engine.read() as reader:
@@ -85,14 +87,16 @@ class _Recall:
 
     def _recent(self, reader: Reader) -> Iterator[list[_Answer]]:
         after: str | None = None
-        while ids := reader.recent(self._reach, self._filters, after=after, limit=_PAGE):
+        size = self._page
+        while ids := reader.recent(self._reach, self._filters, after=after, limit=size):
             yield [_Answer("", node_id, "recent") for node_id in ids]
-            after = ids[-1]
+            after, size = ids[-1], size * 2
 
     def _pages(self, hits: Sequence[SearchHit]) -> Iterator[list[_Answer]]:
-        for start in range(0, len(hits), _PAGE):
-            page = hits[start : start + _PAGE]
+        start, size = 0, self._page
+        while page := hits[start : start + size]:
             yield [_Answer("", hit.node_id, "text", hit) for hit in page]
+            start, size = start + size, size * 2
 
     def _collect(self, reader: Reader, pages: Iterator[list[_Answer]]) -> list[_Answer]:
         """Resolve matches until there are k different heads; the first match of a head counts."""

@@ -25,12 +25,14 @@ JOIN search_doc ON search_doc.row = search_index.rowid
 JOIN node ON node.row = search_index.rowid
 WHERE search_index MATCH :match AND search_index.rowid BETWEEN :low AND :high
   AND (:session IS NULL OR node.session = :session)
-  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
-                  WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags)))
-  AND NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS wanted
-                  WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                                    WHERE has.key = wanted.key AND has.type = wanted.type
-                                      AND has.value IS wanted.value))
+  AND (:tags = '[]' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:tags) AS wanted
+      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:metadata = '{}' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:metadata) AS wanted
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                        WHERE has.key = wanted.key AND has.type = wanted.type
+                          AND has.value IS wanted.value)))
 ORDER BY search_index.rowid DESC;
 
 -- name: candidates_below
@@ -41,12 +43,14 @@ JOIN node ON node.row = search_index.rowid
 WHERE search_index MATCH :match
   AND (search_index.rowid >> 40) IN (SELECT value FROM json_each(:spaces))
   AND (:session IS NULL OR node.session = :session)
-  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
-                  WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags)))
-  AND NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS wanted
-                  WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                                    WHERE has.key = wanted.key AND has.type = wanted.type
-                                      AND has.value IS wanted.value))
+  AND (:tags = '[]' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:tags) AS wanted
+      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:metadata = '{}' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:metadata) AS wanted
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                        WHERE has.key = wanted.key AND has.type = wanted.type
+                          AND has.value IS wanted.value)))
 ORDER BY search_index.rowid DESC;
 
 -- name: recent
@@ -55,12 +59,14 @@ WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
   AND (:after IS NULL
        OR (node.sequence, node.row) < (SELECT sequence, row FROM node WHERE id = :after))
   AND (:session IS NULL OR node.session = :session)
-  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
-                  WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags)))
-  AND NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS wanted
-                  WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                                    WHERE has.key = wanted.key AND has.type = wanted.type
-                                      AND has.value IS wanted.value))
+  AND (:tags = '[]' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:tags) AS wanted
+      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:metadata = '{}' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:metadata) AS wanted
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                        WHERE has.key = wanted.key AND has.type = wanted.type
+                          AND has.value IS wanted.value)))
 ORDER BY node.sequence DESC, node.row DESC
 LIMIT :limit;
 

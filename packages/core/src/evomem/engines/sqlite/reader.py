@@ -161,5 +161,5 @@ class SqliteReader:
         return {
             "tags": rows.json_list(filters.tags),
             "session": filters.session,
-            "metadata": json.dumps(dict(filters.metadata)),
+            "metadata": rows.to_json(dict(filters.metadata)),
         }

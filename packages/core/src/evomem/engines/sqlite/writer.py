@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import dataclass
 from typing import Any
@@ -80,9 +79,10 @@ class PatchWriter:
 
     def _check(self, space: _Space) -> None:
         expects = self._patch.expects
-        versions = dict(self._run("memory_versions", ids=rows.json_list(expects.versions)))
-        if versions != dict(expects.versions):
-            raise StaleError
+        if expects.versions:
+            ids = rows.json_list(expects.versions)
+            if dict(self._run("memory_versions", ids=ids)) != dict(expects.versions):
+                raise StaleError
         within = rows.space_range(space.id)
         for digest, latest in expects.twins.items():
             found = self._run("twins", digest=digest, **within).fetchone()
@@ -95,7 +95,7 @@ class PatchWriter:
 
     def _patch_row(self, space: _Space, sequence: int) -> tuple[Any, ...]:
         patch = self._patch
-        replay = None if patch.replay is None else json.dumps(patch.replay)
+        replay = None if patch.replay is None else rows.to_json(patch.replay)
         return (
             sequence,
             patch.id,

@@ -1,0 +1,1 @@
+"""The command `evomem`: the memory for people and for scripts."""

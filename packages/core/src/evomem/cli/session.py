@@ -1,0 +1,138 @@
+"""What the global options say, and how every command answers under them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess  # noqa: S404  only its quoting for Windows is used
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+
+import evomem
+from evomem.cli.environment import NAMESPACE_VARIABLE
+from evomem.domain.namespace import DEFAULT_NAMESPACE
+from evomem.domain.result import to_plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+T = TypeVar("T")
+
+# Tab and line feed may pass; anything else could move the cursor or recolour the terminal.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BARE_WORD = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+_QUOTABLE = re.compile(r'[^"$`\\!\x00-\x1f]+')
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The global options; commands, those of other packages too, find it in `ctx.obj`.
+
+    Attributes:
+        db: Path of the store; None takes `EVOMEM_DB`, else the default.
+        namespace: Labels joined by `/`, as given; None takes `EVOMEM_NAMESPACE`, else `default`.
+        json: Whether to print one JSON document instead of text.
+    """
+
+    db: str | None = None
+    namespace: str | None = None
+    json: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The namespace to work in."""
+        given = self.namespace
+        if given is None:
+            given = os.environ.get(NAMESPACE_VARIABLE, "").strip() or None
+        return DEFAULT_NAMESPACE if given is None else tuple(given.split("/"))
+
+    def open(self, *, linking: str = "suggest", cronista: str = "lite") -> evomem.Memory:
+        """Open the memory for writing; a missing store is made."""
+        return evomem.open(self.db, namespace=self.labels, linking=linking, cronista=cronista)
+
+    def read(self) -> evomem.Memory:
+        """Open the memory for reading; a missing store is an error, not an empty new one."""
+        return evomem.open(self.db, namespace=self.labels, read_only=True)
+
+    @property
+    def options(self) -> list[str]:
+        """The global options as they were given, to repeat in a command that is shown."""
+        given = ["--db", self.db] if self.db is not None else []
+        return [*given, "--namespace", self.namespace] if self.namespace is not None else given
+
+    def answer(
+        self, result: T, render: Callable[[Console, T], None], *, key: str | None = None
+    ) -> None:
+        """Print a result.
+
+        Args:
+            result: What the memory returned.
+            render: Prints it for people.
+            key: The name of a list in the JSON document.
+        """
+        if self.json:
+            print_document({key: result} if key else result)
+        else:
+            render(console(), result)
+
+
+def console() -> Console:
+    """Return what prints for people: colours on a terminal only, and no text is markup."""
+    from rich.console import Console  # noqa: PLC0415  slow to import, and JSON and help need none
+
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def print_document(document: object) -> None:
+    """Print one JSON document, valid whatever the text and whatever the terminal can show."""
+    plain = to_plain(document)
+    indent = 2 if sys.stdout.isatty() else None
+    text = json.dumps(plain, ensure_ascii=False, indent=indent, default=str)
+    try:
+        text.encode()
+        encodable = (sys.stdout.encoding or "").replace("-", "").casefold() == "utf8"
+    except UnicodeEncodeError:
+        encodable = False
+    print(text if encodable else json.dumps(plain, indent=indent, default=str), flush=True)
+
+
+def report(error: evomem.EvoMemError, *, as_json: bool) -> None:
+    """Print an error: for programs as the document on standard output."""
+    if as_json:
+        print_document({"ok": False, "error": error.to_dict()})
+    else:
+        typer.secho(f"Error: {clean(error.message)}", err=True, fg="red", color=_colours())
+
+
+def warn(message: str) -> None:
+    """Print a warning on standard error."""
+    typer.secho(f"Warning: {clean(message)}", err=True, fg="yellow", color=_colours())
+
+
+def _colours() -> bool | None:
+    """Return False if colours are unwanted, None to let the terminal decide."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def clean(text: str) -> str:
+    """Show control characters instead of sending them to the terminal."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+
+
+def command_line(*words: str) -> str:
+    """Return a command to copy, quoted for the shell of this system."""
+    if os.name == "nt":
+        return subprocess.list2cmdline(["evomem", *words])
+    return " ".join(["evomem", *map(_quoted, words)])
+
+
+def _quoted(word: str) -> str:
+    if _BARE_WORD.fullmatch(word):
+        return word
+    return f'"{word}"' if _QUOTABLE.fullmatch(word) else shlex.quote(word)
