@@ -17,25 +17,28 @@ def mixed(memory):
     return first
 
 
+@pytest.mark.usefixtures("mixed")
 @pytest.mark.parametrize(
-    "query",
+    "queries",
     [
-        *("multi-agent", "ledger-api", "state-of-the-art", "-multi", "--verbose"),
-        *("eth0:1", "12:30", "std::vector", "https://example.org/a?b=c&d=e"),
-        *("change:ledger", "trigger: cost", "body:ledger", "focus : ledger", "rowid:1"),
-        *('"multi', '"', '""', 'a"b', '"--error-on-warnings"', 'say "multi-agent queue" again"'),
-        *("'", "''", "`", "\\", "%", "_", ";", "--", "/*", "x' OR '1'='1", "?1", ":at", "@p", "$v"),
-        *("AND", "OR", "NOT", "NEAR", "NEAR(ledger queue, 2)", "NOT CI", "AI AND", "(ledger", ")"),
-        *("*", "**", "led*", "* ledger *", "^ledger", "ledger + queue", "{focus body}: ledger"),
-        *("C++", "C#", ".NET", "@acme/parser", "v1.2.3", "/srv/app/main.py", "key=value"),
-        *("ledger\0queue", "\ud83d", "\ufffe", "\u202eledger", "[ledger]", "<b>", "&amp;"),
+        ("multi-agent", "ledger-api", "state-of-the-art", "-multi", "--verbose"),
+        ("eth0:1", "12:30", "std::vector", "https://example.org/a?b=c&d=e"),
+        ("change:ledger", "trigger: cost", "body:ledger", "focus : ledger", "rowid:1"),
+        ('"multi', '"', '""', 'a"b', '"--error-on-warnings"', 'say "multi-agent queue" again"'),
+        ("'", "''", "`", "\\", "%", "_", ";", "--", "/*", "x' OR '1'='1", "?1", ":at", "@p", "$v"),
+        ("AND", "OR", "NOT", "NEAR", "NEAR(ledger queue, 2)", "NOT CI", "AI AND", "(ledger", ")"),
+        ("*", "**", "led*", "* ledger *", "^ledger", "ledger + queue", "{focus body}: ledger"),
+        ("C++", "C#", ".NET", "@acme/parser", "v1.2.3", "/srv/app/main.py", "key=value"),
+        ("ledger\0queue", "\ud83d", "\ufffe", "\u202eledger", "[ledger]", "<b>", "&amp;"),
     ],
+    ids=ascii,
 )
-def test_no_query_raises(memory, mixed, query):
+def test_no_query_raises(memory, queries):
     """FTS-001, FTS-002, FTS-003, FTS-004, FTS-005, FTS-006, FTS-008: nothing is syntax."""
-    result = memory.recall(query)
-    assert {hit.node.text for hit in result.hits} <= {MIXED, PLANTS}
-    assert result.to_text()
+    for query in queries:
+        result = memory.recall(query)
+        assert {hit.node.text for hit in result.hits} <= {MIXED, PLANTS}
+        assert result.to_text()
 
 
 @pytest.mark.parametrize("query", ["multi-agent", "ledger-api", "multi agent", "ledger"])
@@ -92,8 +95,9 @@ def test_boolean_words_are_words(memory, query, expected):
     assert expected in {hit.node.text for hit in memory.recall(query).hits}
 
 
+@pytest.mark.usefixtures("mixed")
 @pytest.mark.parametrize("query", ["*", "**", "%", "?"])
-def test_a_query_of_wildcards_lists_the_latest_and_says_so(memory, mixed, query):
+def test_a_query_of_wildcards_lists_the_latest_and_says_so(memory, query):
     """FTS-006: Asterisk-only and star queries."""
     result = memory.recall(query)
     assert [hit.node.text for hit in result.hits] == [PLANTS, MIXED]
@@ -101,8 +105,9 @@ def test_a_query_of_wildcards_lists_the_latest_and_says_so(memory, mixed, query)
     assert "latest" in result.warnings[0]
 
 
+@pytest.mark.usefixtures("mixed")
 @pytest.mark.parametrize("query", ["", " ", "\n\t", "\u3000", "\u00a0"])
-def test_every_blank_query_lists_the_latest_without_a_score(memory, mixed, query):
+def test_every_blank_query_lists_the_latest_without_a_score(memory, query):
     """FTS-007: Empty and blank queries."""
     result = memory.recall(query)
     assert [hit.node.text for hit in result.hits] == [PLANTS, MIXED]

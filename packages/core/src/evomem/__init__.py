@@ -16,6 +16,7 @@ from evomem.domain.decision import (
 )
 from evomem.domain.extraction import Extraction, Span, Spans
 from evomem.domain.node import MemoryNode, Status
+from evomem.domain.patch import Change, Op, Operation
 from evomem.domain.request import (
     ListRequest,
     RecallRequest,
@@ -64,6 +65,7 @@ __all__ = [
     "Abstain",
     "Amend",
     "Candidate",
+    "Change",
     "ConflictError",
     "CronistaError",
     "Decision",
@@ -88,6 +90,8 @@ __all__ = [
     "Moved",
     "NoLink",
     "NotFoundError",
+    "Op",
+    "Operation",
     "Override",
     "Page",
     "PendingReview",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer.core import TyperGroup
@@ -13,6 +12,9 @@ from typer.main import get_command
 
 from evomem.cli.session import report, warn
 from evomem.errors import EngineError, EvoMemError
+
+if TYPE_CHECKING:
+    from typer._click.core import Command, Context  # typer's own copy of click
 
 PLUGIN_GROUP = "evomem.commands"
 
@@ -27,14 +29,14 @@ class EvoMemGroup(TyperGroup):
     is called, and all of them for the help text, so that none slows down or breaks the rest.
     """
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Accept the global options after the command too; a command of others keeps its own."""
         command = next((word for word in _without_globals(args) if not word.startswith("-")), None)
         if command is None or command in self.commands:
             args = _globals_first(args)
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Context) -> object:
         """Run the command; what the memory refuses becomes a message and exit code 1."""
         try:
             return super().invoke(ctx)
@@ -47,12 +49,12 @@ class EvoMemGroup(TyperGroup):
             report(refused, as_json=bool(ctx.params.get("json")))
         raise typer.Exit(1)
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Context) -> list[str]:
         """Return our commands and after them those of other packages."""
         own = super().list_commands(ctx)
         return [*own, *(name for name in sorted(_plugins()) if name not in own)]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command; one that another package adds is imported now."""
         return super().get_command(ctx, cmd_name) or _load(cmd_name)
 
@@ -93,7 +95,7 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 @functools.cache
-def _load(name: str) -> Any:
+def _load(name: str) -> Command | None:
     """Import a command of another package; a broken one is named and left out."""
     point = _plugins().get(name)
     if point is None:
@@ -107,7 +109,7 @@ def _load(name: str) -> Any:
         return None
 
 
-def _as_command(name: str, found: typer.Typer | Callable[..., Any]) -> Any:
+def _as_command(name: str, found: object) -> Command:
     if isinstance(found, typer.Typer):
         command = get_command(found)
         command.name = name

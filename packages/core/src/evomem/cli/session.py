@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-import subprocess  # noqa: S404  only its quoting for Windows is used
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ CHANGELESS = 0.8
 
 LISTED = re.compile(r",\s|\s[-\u2013\u2014]\s|、")
 OPENING = re.compile(
-    r"(?:and|so|therefore|hence|then|y|e|así que|por eso|und|also|deshalb|daher|donc|et)\s",
+    r"(?:and|so|therefore|hence|then|y|e|así que|por eso|und|also|deshalb|daher|donc|et)\s+",
     re.IGNORECASE,
 )
 
@@ -110,19 +110,30 @@ def _spans(text: str, run: Sequence[Piece], role: int, confidence: float) -> Ite
     opening = OPENING.match(text, start, end)
     if role == CHANGE and opening:
         start = opening.end()
-    if not run[0].opens and end - start > 1 and text[end - 1] == "." and len(run) == 1:
-        end -= 1
+    if len(run) == 1 and not run[0].opens:
+        end = _without_stop(text, start, end)
     cuts = [start, end]
     if role == ALTERNATIVES and run[0].role and not run[0].governed:
         cuts = _listed(text, start, end)
-    for at in range(0, len(cuts), 2):
-        yield Span(text[cuts[at] : cuts[at + 1]], cuts[at], cuts[at + 1], confidence)
+    for left, right in zip(cuts[::2], cuts[1::2], strict=True):
+        item = text[left:right].strip()
+        if item:
+            start = text.index(item, left)
+            yield Span(item, start, start + len(item), confidence)
+
+
+def _without_stop(text: str, start: int, end: int) -> int:
+    """Return where a clause ends without the full stop of its sentence."""
+    if text[end - 1] not in ".\u3002":
+        return end
+    shorter = start + len(text[start : end - 1].rstrip())
+    return shorter if shorter > start else end
 
 
 def _listed(text: str, start: int, end: int) -> list[int]:
     """Return starts and ends of the items after a heading, if they read as a list of names."""
     cuts = [start]
-    stop = end - 1 if text[end - 1] in ".。" else end
+    stop = _without_stop(text, start, end)
     for match in LISTED.finditer(text, start, stop):
         cuts += [match.start(), match.end()]
     cuts.append(stop)

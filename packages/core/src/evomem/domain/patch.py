@@ -36,6 +36,29 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What one commit did, for those who follow the store.
+
+    Attributes:
+        sequence: Its place in the store's one order; grows with every commit.
+        patch_id: The patch's id.
+        recorded_at: System time of the commit.
+        actor: Who asked for it.
+        source: By which way it came.
+        reason: Why, in the caller's words.
+        operations: What it did to each memory, in order.
+    """
+
+    sequence: int
+    patch_id: str
+    recorded_at: datetime
+    actor: str | None
+    source: str | None
+    reason: str | None
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryState:
     """A line of versions, derived from its operations.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evomem.domain.analysis import fold_whitespace
 from evomem.domain.decision import (
     Abstain,
     Amend,
@@ -16,19 +15,20 @@ from evomem.domain.decision import (
     Suggestion,
 )
 from evomem.domain.draft import Draft
-from evomem.domain.edge import AMENDS, OVERRIDES, REFINES, SUPERSEDES, Edge
+from evomem.domain.edge import REFINES, SUPERSEDES, Edge
 from evomem.domain.event import Event
 from evomem.domain.extraction import Extraction
 from evomem.domain.identifiers import EVENT, MEMORY, NODE, new_id
 from evomem.domain.lineage import Lineage
+from evomem.domain.links import check_scope, mark, plan_link
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import MemoryState, Op, SuggestedLink
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Decision, Moved
-from evomem.domain.scope import common, contains
+from evomem.domain.scope import common
 from evomem.domain.text import digest
 from evomem.domain.time import format_time
-from evomem.errors import InvalidRequestError, ScopeMismatchError
+from evomem.errors import InvalidRequestError, VersionConflictError
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +78,16 @@ def plan_note(
         twin = draft.active_twin(digest(request.text, scope, None))
         if twin is not None:
             return _reuse(draft, request, twin)
-    for named in dict.fromkeys(r.named for r in replaced):
-        if request.expected_version is not None:
-            draft.check_version(named, draft.tip(named), request.expected_version)
+    _check_version(draft, request, replaced)
     node = _node(draft, request, extraction, scope, replaced)
-    op = Op.ADD if not replaced else _op(replaced[0].kind)
-    draft.add_node(node, op)
+    draft.add_node(node, _op(replaced[0].kind) if replaced else Op.ADD)
     draft.events.append(_event(request, node))
     decision = _decision(request, replaced, decided)
-    by = "caller" if decision.outcome == "explicit" else linker
+    by = _linked_by(request, decision, linker)
     _connect(draft, node.id, replaced, decision, by)
-    warnings = _mark(draft, node, request, decided, by)
+    warnings = mark(draft, node, request, decided, by)
     candidates = _suggest(draft, node.id, decided, linker)
-    if node.valid_from > draft.now:
-        warnings.append(
-            f"It takes force at {format_time(node.valid_from)}; until then what is in force "
-            "stands. Pass valid_from to change that."
-        )
+    warnings += _notices(draft, node, decision, by)
     return NotePlan(
         node_id=node.id,
         decision=decision,
@@ -120,38 +113,36 @@ def note_digest(lineage: Lineage, request: RememberRequest, linked: Sequence[str
     return digest(request.text, scope, None)
 
 
-def plan_link(draft: Draft, new: str, old: Iterable[str]) -> tuple[list[str], list[Moved]]:
-    """Add to the draft that `new` replaces each of `old`, after the fact.
+def _check_version(draft: Draft, request: RememberRequest, replaced: list[Replacement]) -> None:
+    if request.expected_version is None:
+        return
+    if not replaced:
+        message = f"Slot {request.slot!r} has no value in this scope, so it is at no version."
+        raise VersionConflictError(message, slot=request.slot, current=None)
+    for replacement in replaced:
+        draft.check_version(replacement.named, replacement.tip, request.expected_version)
 
-    Returns:
-        The tips taken out of force, and the named nodes that had been replaced before.
 
-    Raises:
-        InvalidRequestError: A node would come to replace itself.
-        ScopeMismatchError: `new` does not hold wherever an old one does.
-    """
-    done: list[str] = []
-    moved: list[Moved] = []
-    for named in dict.fromkeys(old):
-        if named == new:
-            message = f"{new} cannot replace itself: name the older node in supersedes."
-            raise InvalidRequestError(message, node_id=new)
-        if draft.is_ancestor(named, new):
-            continue
-        if draft.is_ancestor(new, named):
-            message = (
-                f"{named} already replaces {new}, directly or by way of others, so {new} cannot "
-                f"replace it. Undo that link first: unlink, or remember a new note."
-            )
-            raise InvalidRequestError(message, node_id=new, old=named)
-        tip = draft.tip(named)
-        _check_scope(draft, draft.lineage.facts[new].scope, tip)
-        if tip != named:
-            moved.append(Moved(named, tip))
-        draft.connect(Edge(SUPERSEDES, new, tip))
-        draft.touch(draft.memory_of(tip), Op.LINK, new)
-        done.append(tip)
-    return done, moved
+def _linked_by(request: RememberRequest, decision: Decision, linker: str) -> str:
+    if decision.outcome == "explicit":
+        return "caller"
+    return "slot" if request.slot else linker
+
+
+def _notices(draft: Draft, node: NodeRecord, decision: Decision, by: str) -> list[str]:
+    """Say what a caller may not expect: a link it did not name, a time that has not come."""
+    notices = []
+    if by not in {"caller", "slot"} and decision.outcome in {"link", "amend", "override"}:
+        notices.append(
+            f"{by} made this {decision.outcome} on its own (confidence {decision.confidence:.2f}): "
+            "check it, and undo it with unlink if it is wrong."
+        )
+    if node.valid_from > draft.now:
+        notices.append(
+            f"It takes force at {format_time(node.valid_from)}; until then what is in force "
+            "stands. Pass valid_from to change that."
+        )
+    return notices
 
 
 def _replacements(
@@ -171,20 +162,8 @@ def _scope(draft: Draft, request: RememberRequest, replaced: list[Replacement]) 
     if request.scope is None:
         return common(draft.lineage.facts[r.tip].scope for r in replaced) if replaced else None
     for replacement in replaced:
-        _check_scope(draft, request.scope, replacement.tip)
+        check_scope(draft, request.scope, replacement.tip)
     return request.scope
-
-
-def _check_scope(draft: Draft, scope: str | None, old: str) -> None:
-    old_scope = draft.lineage.facts[old].scope
-    if contains(scope, old_scope):
-        return
-    message = (
-        f"{old} holds in scope {old_scope or 'everywhere'!r}, the new note only in {scope!r}: it "
-        f"cannot replace it wholly. Pass overrides=['{old}'] to win inside {scope!r} and leave "
-        f"the old one in force elsewhere, or use the old one's scope."
-    )
-    raise ScopeMismatchError(message, node_id=old, scope=scope, old_scope=old_scope)
 
 
 def _node(
@@ -248,59 +227,6 @@ def _connect(
         memory = draft.memory_of(replacement.tip)
         if memory.id != own:
             draft.touch(memory, Op.LINK, new)
-
-
-def _mark(
-    draft: Draft,
-    node: NodeRecord,
-    request: RememberRequest,
-    decided: LinkDecision | None,
-    by: str,
-) -> list[str]:
-    """Add the edges that leave the old node in force; return what to warn about."""
-    warnings: list[str] = []
-    for target, part in request.amends:
-        _check_part(draft, target, part)
-        if (tip := draft.tip(target)) != target:
-            warnings.append(f"{target} was replaced by {tip} before: the amendment marks {target}.")
-        draft.connect(Edge(AMENDS, node.id, target, part=part))
-    for target in request.overrides:
-        draft.connect(_override(draft, node, draft.tip(target), "caller"))
-    for kind, target in request.relations:
-        draft.connect(Edge(kind, node.id, target))
-    if isinstance(decided, Amend):
-        draft.connect(
-            Edge(
-                AMENDS,
-                node.id,
-                decided.old,
-                part=decided.part,
-                reason=decided.reason,
-                linked_by=by,
-                confidence=decided.confidence,
-            )
-        )
-    if isinstance(decided, Override):
-        draft.connect(_override(draft, node, draft.tip(decided.old), by))
-    return warnings
-
-
-def _check_part(draft: Draft, target: str, part: str) -> None:
-    record = draft.facts.records.get(target)
-    if record and fold_whitespace(part) not in fold_whitespace(record.text):
-        message = f"amends: {part!r} is not in the text of {target}. Quote its words as they are."
-        raise InvalidRequestError(message, node_id=target, field="amends")
-
-
-def _override(draft: Draft, node: NodeRecord, old: str, by: str) -> Edge:
-    old_scope = draft.lineage.facts[old].scope
-    if node.scope == old_scope or not contains(old_scope, node.scope):
-        message = (
-            f"overrides needs a scope inside that of {old} ({old_scope or 'everywhere'!r}), not "
-            f"{node.scope!r}. To replace it wholly pass supersedes=['{old}']."
-        )
-        raise ScopeMismatchError(message, node_id=old, scope=node.scope, old_scope=old_scope)
-    return Edge(OVERRIDES, node.id, old, linked_by=by)
 
 
 def _suggest(

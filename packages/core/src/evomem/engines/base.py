@@ -16,7 +16,7 @@ from evomem.domain.edge import Edge
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
-from evomem.domain.patch import MemoryState, Patch, Receipt, Replay, SlotKey
+from evomem.domain.patch import Change, MemoryState, Patch, Receipt, Replay, SlotKey
 from evomem.domain.ranking import SearchHit
 
 
@@ -134,6 +134,14 @@ class Reader(Protocol):
 
     def suggestions(self, reach: Reach) -> list[tuple[str, str, str, float]]:
         """Return unanswered suggestions as (new, old, reason, confidence), the latest first."""
+        ...
+
+    def version(self, reach: Reach) -> int:
+        """Return the sequence of the latest commit in the reach; 0 if there is none."""
+        ...
+
+    def changes(self, reach: Reach, since: int, limit: int) -> list[Change]:
+        """Return the commits after the sequence `since`, the oldest first."""
         ...
 
     def figures(self, reach: Reach, at: datetime) -> StoreFigures:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from evomem.domain.decision import Candidate, LinkDecision
+from evomem.domain.decision import Candidate, LinkDecision, NoLink
 from evomem.errors import InvalidRequestError
 
 KNOWN_LINKERS = ("heuristic",)
@@ -47,6 +47,10 @@ class Linker(Protocol):
     @property
     def name(self) -> str:
         """Name and version, for example `heuristic/1`; stored with every link it made."""
+        ...
+
+    def gate(self, note: NoteView) -> NoLink | None:
+        """Say from the note alone that it replaces nothing, or None; candidates cost a search."""
         ...
 
     def decide(self, note: NoteView, candidates: Sequence[Candidate]) -> LinkDecision:

@@ -81,11 +81,16 @@ class HeuristicLinker:
         """Name and version."""
         return NAME
 
+    def gate(self, note: NoteView) -> NoLink | None:
+        """Refuse what asks, plans, mentions or confirms."""
+        refusal = _speech_act(note)
+        return NoLink(refusal, 0.9) if refusal else None
+
     def decide(self, note: NoteView, candidates: Sequence[Candidate]) -> LinkDecision:
         """Return suggestions, best first, or why there are none."""
+        if refused := self.gate(note):
+            return refused
         others = [c for c in candidates if not _says_the_same(note, c)]
-        if refusal := _speech_act(note):
-            return NoLink(refusal, 0.9)
         reachable = [c for c in others if contains(note.scope, c.scope) and _slots_agree(note, c)]
         if others and not reachable:
             return NoLink("Every similar note holds in another or a wider scope.")

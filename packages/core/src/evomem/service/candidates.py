@@ -41,6 +41,8 @@ def decide(
         slot=request.slot,
         change=str(extraction.change),
     )
+    if refused := context.linker.gate(note):
+        return refused
     with context.engine.read() as reader:
         candidates = _heads_like(context, reader, note)
     decided = context.linker.decide(note, candidates)

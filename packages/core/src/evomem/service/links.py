@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from evomem.domain.draft import Draft
 from evomem.domain.edge import MARKING, SUCCESSION, Edge
+from evomem.domain.links import plan_link
 from evomem.domain.node import MemoryNode
 from evomem.domain.patch import Op
-from evomem.domain.planning import plan_link
 from evomem.domain.result import ForgetResult, LinkResult, Moved
 from evomem.errors import InvalidRequestError, NotFoundError
 from evomem.service.context import Context, until_current

@@ -8,10 +8,11 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evomem.domain.arguments import text_list, text_or_none
+from evomem.domain.arguments import text_list, text_or_none, whole_number
 from evomem.domain.identifiers import parse_id
 from evomem.domain.namespace import Namespace, parse_namespace
 from evomem.domain.node import MemoryNode
+from evomem.domain.patch import Change
 from evomem.domain.request import (
     ListOptions,
     RecallOptions,
@@ -190,6 +191,22 @@ class Memory:
     def review(self) -> builtins.list[PendingReview]:
         """Return the links the linker would not make alone; answer with `link`."""
         return reading.review(self._context)
+
+    def version(self) -> int:
+        """Return the sequence of the latest commit in this namespace; it only ever grows."""
+        return reading.version(self._context)
+
+    def changes(self, since: int = 0, *, limit: int = 1000) -> builtins.list[Change]:
+        """Return the commits after the sequence `since`, the oldest first.
+
+        Pass the last one's `sequence` to go on; an empty list means that nothing is newer.
+
+        Args:
+            since: A sequence, as in `Change.sequence` or `version()`.
+            limit: Commits at most, 1 to 10,000.
+        """
+        whole_number(since, "since", 0, 2**62)
+        return reading.changes(self._context, since, whole_number(limit, "limit", 1, 10_000))
 
     def stats(self) -> Stats:
         """Count what the namespace holds, and say where the store lies."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
+from evomem.domain.patch import Change
 from evomem.domain.request import ListRequest
 from evomem.domain.result import Page, PendingReview, Stats
 from evomem.domain.scope import contains
@@ -124,6 +125,18 @@ def _pending(reader: Reader, reach: Reach, at: datetime) -> list[tuple[str, str,
     lineage = reader.lineage(reach, {end for item in made for end in item[:2]}, at)
     active = {n for n in lineage.facts if lineage.status(n, at) is Status.ACTIVE}
     return [item for item in made if item[0] in active and item[1] in active]
+
+
+def changes(context: Context, since: int, limit: int) -> list[Change]:
+    """Return the commits after `since`, the oldest first."""
+    with context.engine.read() as reader:
+        return reader.changes(context.reach, since, limit)
+
+
+def version(context: Context) -> int:
+    """Return the sequence of the latest commit in the namespace."""
+    with context.engine.read() as reader:
+        return reader.version(context.reach)
 
 
 def stats(context: Context, location: str) -> Stats:

@@ -221,6 +221,20 @@ SELECT
      WHERE text_id IS NOT NULL AND (row >> 40) IN (SELECT value FROM json_each(:spaces))),
     (SELECT count(*) FROM patch WHERE namespace_id IN (SELECT value FROM json_each(:spaces)));
 
+-- name: version
+SELECT coalesce(max(last_sequence), 0) FROM namespace
+WHERE id IN (SELECT value FROM json_each(:spaces));
+
+-- name: changes
+SELECT patch.sequence, patch.id, patch.recorded_at, patch.actor, patch.source, patch.reason,
+       (SELECT json_group_array(json_array(operation.op, operation.memory_id, operation.version,
+                                           node.id))
+        FROM operation JOIN node ON node.row = operation.node
+        WHERE operation.sequence = patch.sequence)
+FROM patch
+WHERE patch.sequence > :since AND patch.namespace_id IN (SELECT value FROM json_each(:spaces))
+ORDER BY patch.sequence LIMIT :limit;
+
 -- name: pages
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;
 
@@ -235,7 +249,8 @@ INSERT INTO namespace (path) VALUES (:path);
 
 -- name: count_namespace
 UPDATE namespace
-SET last_node = :last_node, n_documents = n_documents + :documents, n_tokens = n_tokens + :tokens
+SET last_node = :last_node, last_sequence = :sequence,
+    n_documents = n_documents + :documents, n_tokens = n_tokens + :tokens
 WHERE id = :id;
 
 -- name: memory_versions

@@ -12,7 +12,7 @@ from evomem.domain.edge import Edge
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
-from evomem.domain.patch import MemoryState, Replay, SlotKey
+from evomem.domain.patch import Change, MemoryState, Replay, SlotKey
 from evomem.domain.time import from_micros, to_micros
 from evomem.engines.base import Filters, SearchResult, StoreFigures
 from evomem.engines.sqlite import rows
@@ -120,6 +120,16 @@ class SqliteReader:
     def suggestions(self, reach: Reach) -> list[tuple[str, str, str, float]]:
         """Return the suggestions made."""
         return self._all("suggestions", spaces=self._within(reach))
+
+    def version(self, reach: Reach) -> int:
+        """Return the sequence of the latest commit."""
+        ((sequence,),) = self._all("version", spaces=self._within(reach))
+        return int(sequence)
+
+    def changes(self, reach: Reach, since: int, limit: int) -> list[Change]:
+        """Return the commits after `since`, the oldest first."""
+        found = self._all("changes", since=since, spaces=self._within(reach), limit=limit)
+        return [rows.read_change(row) for row in found]
 
     def figures(self, reach: Reach, at: datetime) -> StoreFigures:
         """Count what the reach holds."""

@@ -13,6 +13,7 @@ from evomem.domain.extraction import FIELDS, Extraction, Span, Spans
 from evomem.domain.lineage import NodeFacts
 from evomem.domain.namespace import Namespace
 from evomem.domain.node import NodeRecord
+from evomem.domain.patch import Change, Op, Operation
 from evomem.domain.text import digest
 from evomem.domain.time import from_micros, to_micros
 
@@ -129,6 +130,23 @@ def read_facts(row: tuple[Any, ...]) -> NodeFacts:
 def read_edge(row: tuple[Any, ...]) -> Edge:
     """Return the edge of a row of `edges`."""
     return Edge(*row)
+
+
+def read_change(row: tuple[Any, ...]) -> Change:
+    """Return the commit of a row of `changes`."""
+    sequence, patch_id, recorded_at, actor, source, reason, steps = row
+    return Change(
+        sequence=sequence,
+        patch_id=patch_id,
+        recorded_at=from_micros(recorded_at),
+        actor=actor,
+        source=source,
+        reason=reason,
+        operations=tuple(
+            Operation(Op(op), memory_id, version, node_id)
+            for op, memory_id, version, node_id in json.loads(steps)
+        ),
+    )
 
 
 def _write_fields(extraction: Extraction) -> str | None:

@@ -197,6 +197,7 @@ class PatchWriter:
             "count_namespace",
             id=space.id,
             last_node=space.last_node,
+            sequence=sequence,
             documents=space.documents,
             tokens=space.tokens,
         )

@@ -9,11 +9,12 @@ CREATE TABLE meta (
 
 -- `path` ends every label with U+001F, so that a range scan finds a subtree and never a sibling.
 CREATE TABLE namespace (
-    id           INTEGER PRIMARY KEY,
-    path         TEXT NOT NULL UNIQUE,
-    n_documents  INTEGER NOT NULL DEFAULT 0,
-    n_tokens     INTEGER NOT NULL DEFAULT 0,
-    last_node    INTEGER NOT NULL DEFAULT 0
+    id            INTEGER PRIMARY KEY,
+    path          TEXT NOT NULL UNIQUE,
+    n_documents   INTEGER NOT NULL DEFAULT 0,
+    n_tokens      INTEGER NOT NULL DEFAULT 0,
+    last_node     INTEGER NOT NULL DEFAULT 0,
+    last_sequence INTEGER NOT NULL DEFAULT 0
 );
 
 -- `evidence` is 1 if the text is the content of an event too: a purge then leaves it.

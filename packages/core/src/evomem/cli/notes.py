@@ -1,0 +1,213 @@
+"""The two commands of every day: remember and recall."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, NoReturn
+
+import typer
+from typer.models import OptionInfo
+
+from evomem.cli import printing
+from evomem.cli.reading import Children, Scope, SessionName, Tags
+from evomem.cli.session import Session
+from evomem.domain.request import RecallOptions, RememberOptions
+
+# Far over what a note may hold, so that the refusal can name the size, and no pipe fills memory.
+_MOST_INPUT_BYTES = 1 << 26
+
+Ids = list[str] | None
+
+
+class Linking(StrEnum):
+    """What the linker may do."""
+
+    OFF = "off"
+    SUGGEST = "suggest"
+    AUTO = "auto"
+
+
+def _ids(text: str) -> OptionInfo:
+    option: OptionInfo = typer.Option(metavar="ID", help=f"{text}, whole id; may be repeated.")
+    return option
+
+
+def _time(text: str) -> OptionInfo:
+    form = "as 2026-03-01 or 2026-03-01T09:30:00Z"
+    option: OptionInfo = typer.Option(metavar="TIME", help=f"{text}, {form}.")
+    return option
+
+
+def remember(
+    ctx: typer.Context,
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="TEXT", help="The statement; - or a pipe reads standard input."),
+    ] = None,
+    supersedes: Annotated[Ids, _ids("A node that it replaces wholly")] = None,
+    refines: Annotated[Ids, _ids("A node whose decision stands, worded anew")] = None,
+    overrides: Annotated[Ids, _ids("A node it wins over in its own, narrower scope")] = None,
+    amends: Annotated[Ids, _ids("A node of which it replaces the next --part")] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="The quoted old words, one for each --amends."),
+    ] = None,
+    relation: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=ID", help="Such as caused_by=ID; may be repeated."),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="A label; may be repeated.")
+    ] = None,
+    session: Annotated[str | None, typer.Option(help="The conversation it comes from.")] = None,
+    scope: Annotated[str | None, typer.Option(help="Where it holds.")] = None,
+    subject: Annotated[str | None, typer.Option(help="What it is about.")] = None,
+    slot: Annotated[str | None, typer.Option(help="An address with one current value.")] = None,
+    expected_version: Annotated[
+        int | None, typer.Option(help="Refuse unless the replaced memory is at this version.")
+    ] = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Repeats of the call return the first result.")
+    ] = None,
+    valid_from: Annotated[str | None, _time("From when it holds")] = None,
+    valid_to: Annotated[str | None, _time("Until when it holds")] = None,
+    created_at: Annotated[str | None, _time("When it was said")] = None,
+    metadata: Annotated[
+        str | None, typer.Option(metavar="JSON", help='An object, as {"ticket": 7}.')
+    ] = None,
+    actor: Annotated[str | None, typer.Option(help="Who writes.")] = None,
+    linking: Annotated[
+        Linking, typer.Option(help="Whether to look for what it replaces.")
+    ] = Linking.SUGGEST,
+    cronista: Annotated[str, typer.Option(help="What extracts the narrative fields.")] = "lite",
+) -> None:
+    """Remember a statement, and link it to what it replaces."""
+    here: Session = ctx.obj
+    options = RememberOptions(
+        supersedes=_checked(supersedes, "--supersedes"),
+        refines=_checked(refines, "--refines"),
+        overrides=_checked(overrides, "--overrides"),
+        amends=_amendments(amends or [], part or []),
+        relations=_relations(relation or []),
+        tags=tag or (),
+        session=session,
+        scope=scope,
+        subject=subject,
+        slot=slot,
+        expected_version=expected_version,
+        idempotency_key=idempotency_key,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        created_at=created_at,
+        metadata=None if metadata is None else _metadata(metadata),
+        actor=actor,
+        source="cli",
+    )
+    note = _text(text)
+    with here.open(linking=linking.value, cronista=cronista) as memory:
+        result = memory.remember(note, **options)
+    here.answer(result, lambda console, _: printing.remembered(console, result, here))
+
+
+def recall(
+    ctx: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The question, any words.")],
+    k: Annotated[int, typer.Option("-k", help="How many answers at most, 1 to 100.")] = 5,
+    scope: Scope = None,
+    tag: Tags = None,
+    session: SessionName = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", metavar="KEY=VALUE", help="Only nodes with this metadata."),
+    ] = None,
+    history: Annotated[bool, typer.Option("--history", help="Tell the story too.")] = False,
+    depth: Annotated[
+        int | None, typer.Option(help="With how many earlier nodes, 0 to 100; default 5.")
+    ] = None,
+    children: Children = False,
+) -> None:
+    """Answer a question with what is in force, whatever version it matches."""
+    here: Session = ctx.obj
+    options = RecallOptions(
+        k=k,
+        scope=scope,
+        tags=tag or (),
+        session=session,
+        filter={key: _value(value) for key, value in _pairs(filters or [], "--filter")},
+        include_history=history or depth is not None,
+        history_depth=5 if depth is None else depth,
+        include_children=children,
+    )
+    with here.read() as memory:
+        here.answer(memory.recall(" ".join(query), **options), printing.recalled)
+
+
+def _text(given: str | None) -> str:
+    """Return the note, from standard input if it is not in the arguments, byte for byte."""
+    if given not in {None, "-"}:
+        return str(given)
+    if sys.stdin is None or (given is None and sys.stdin.isatty()):
+        _refuse("TEXT", "pass the statement, or - to read it from standard input.")
+    return sys.stdin.buffer.read(_MOST_INPUT_BYTES).decode(errors="surrogateescape")
+
+
+def _checked(ids: Ids, option: str) -> Sequence[str]:
+    """Refuse a blank id: an unset shell variable must not turn a replacement into a plain note."""
+    if any(not node_id.strip() for node_id in ids or ()):
+        _refuse(option, "the id is blank; nothing was written.")
+    return ids or ()
+
+
+def _amendments(ids: list[str], parts: list[str]) -> list[dict[str, str]]:
+    if len(ids) != len(parts):
+        _refuse("--amends", "give one --part with the quoted old words for each --amends.")
+    return [{"id": node_id, "part": part} for node_id, part in zip(ids, parts, strict=True)]
+
+
+def _relations(given: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for kind, node_id in _pairs(given, "--relation"):
+        _checked([node_id], "--relation")
+        found.setdefault(kind, []).append(node_id)
+    return found
+
+
+def _pairs(given: list[str], option: str) -> list[tuple[str, str]]:
+    pairs = [pair.partition("=") for pair in given]
+    if any(not (key.strip() and equals) for key, equals, _ in pairs):
+        _refuse(option, "write a name, '=' and a value.")
+    return [(key.strip(), value) for key, _, value in pairs]
+
+
+def _value(text: str) -> object:
+    """Read a filter's value: JSON if it is some, else the text."""
+    try:
+        return _parsed(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _metadata(text: str) -> dict[str, object]:
+    try:
+        read = _parsed(text)
+    except (ValueError, RecursionError) as error:
+        _refuse("--metadata", f"this is not JSON: {error}.")
+    if not isinstance(read, dict):
+        _refuse("--metadata", 'pass a JSON object, such as {"ticket": 7}.')
+    return read
+
+
+def _parsed(text: str) -> object:
+    return json.loads(text, parse_constant=_no_number)
+
+
+def _no_number(name: str) -> NoReturn:
+    message = f"{name} is no JSON number"
+    raise ValueError(message)
+
+
+def _refuse(name: str, message: str) -> NoReturn:
+    raise typer.BadParameter(message, param_hint=f"'{name}'")

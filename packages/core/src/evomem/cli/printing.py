@@ -1,0 +1,272 @@
+"""How results look to people: compact, ids whole, every status spelled out.
+
+Lines are left to the terminal to wrap, so that ids, paths and commands can be copied; only the
+table of `list`, on a terminal wide enough for it, is laid out.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from evomem.cli.session import Session, clean, command_line
+from evomem.domain.extraction import FIELDS
+from evomem.domain.identifiers import ID_CHARS
+from evomem.domain.node import MemoryNode
+from evomem.domain.result import (
+    ForgetResult,
+    Hit,
+    LinkResult,
+    Moved,
+    Page,
+    PendingReview,
+    RecallResult,
+    RememberResult,
+    Stats,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+# Rich is imported where something is printed: it takes longer than all the rest, and neither help
+# nor JSON needs it.
+
+STYLES = {
+    "active": "green",
+    "refined": "cyan",
+    "superseded": "yellow",
+    "forgotten": "red",
+    "scheduled": "blue",
+}
+TABLE_COLUMNS = 60
+"""The narrowest terminal that gets a table."""
+
+MOST_CHARS = 1200
+LINE_CHARS = 160
+
+
+def line(console: Console, *parts: str | tuple[str, str]) -> None:
+    """Print parts, each a text or (text, style), as one line that is never cut."""
+    from rich.text import Text  # noqa: PLC0415
+
+    safe = (clean(p) if isinstance(p, str) else (clean(p[0]), p[1]) for p in parts)
+    console.print(Text.assemble(*safe), soft_wrap=True)
+
+
+def path(console: Console, result: Stats) -> None:
+    """Print where the store lies and nothing else, for scripts to use."""
+    line(console, result.path)
+
+
+def remembered(console: Console, result: RememberResult, session: Session) -> None:
+    """Print what became of a note, and how to accept what the linker suggests."""
+    done = "Known already" if result.deduplicated else "Remembered"
+    line(console, ("Replayed" if result.replayed else done, "bold"), "  ", *head(result.node))
+    _links(console, result.superseded, result.moved, result.decision.reason)
+    for suggestion in result.candidates:
+        _suggest(console, result.node.id, suggestion.node_id, suggestion.reason, session)
+        body(console, suggestion.text, 4, LINE_CHARS)
+    warnings(console, result.warnings)
+
+
+def recalled(console: Console, result: RecallResult) -> None:
+    """Print the answers, each with what it replaced."""
+    if not result.hits:
+        line(console, "No memory answers this.")
+    elif result.insufficient:
+        line(console, ("Weak match: these may not answer the question.", "yellow"))
+    for number, hit in enumerate(result.hits, 1):
+        _hit(console, number, hit)
+    notes = list(result.warnings)
+    if result.partial:
+        notes.append("The search was cut short by its deadline.")
+    warnings(console, notes)
+
+
+def node(console: Console, node: MemoryNode) -> None:
+    """Print a node in full."""
+    line(console, *head(node))
+    body(console, node.text or "(text purged)", 2, None)
+    line(console)
+    for label, value in _facts(node):
+        if value:
+            line(console, (f"{label:<13} ", "dim"), value)
+
+
+def story(console: Console, nodes: Sequence[MemoryNode]) -> None:
+    """Print nodes one below the other."""
+    for node in nodes:
+        line(console, *head(node))
+        body(console, node.text or "(text purged)", 2, MOST_CHARS, node.id)
+
+
+def page(console: Console, result: Page) -> None:
+    """Print a page of nodes, one line each."""
+    if not result.nodes:
+        line(console, "No nodes.")
+    elif console.is_terminal and console.width >= TABLE_COLUMNS:
+        console.print(_table(result))
+    else:
+        for node in result:
+            line(console, *head(node), "  ", _one_line(node.text))
+    if result.cursor:
+        line(console, ("More: ", "dim"), f"add --cursor {result.cursor}")
+
+
+def reviews(console: Console, pending: Sequence[PendingReview], session: Session) -> None:
+    """Print the open questions, each with the command that says yes."""
+    if not pending:
+        line(console, "Nothing waits for an answer.")
+    for item in pending:
+        line(console, *head(item.node))
+        body(console, item.node.text, 2, LINE_CHARS)
+        _suggest(console, item.node.id, item.candidate.id, item.reason, session)
+        body(console, item.candidate.text, 4, LINE_CHARS)
+
+
+def linked(console: Console, result: LinkResult) -> None:
+    """Print what a link took out of force, or what its undoing brought back."""
+    line(console, *head(result.node))
+    _links(console, result.superseded, result.moved)
+    for node_id in result.restored:
+        line(console, "  in force again: ", ("active", STYLES["active"]), "  ", (node_id, "bold"))
+    warnings(console, result.warnings)
+
+
+def forgotten(console: Console, result: ForgetResult) -> None:
+    """Print what became of a forget."""
+    if result.changed:
+        line(console, "Purged  " if result.purged else "Forgotten  ", (result.node_id, "bold"))
+    warnings(console, result.warnings)
+
+
+def stats(console: Console, result: Stats) -> None:
+    """Print the figures."""
+    counts = ", ".join(f"{count} {status}" for status, count in result.nodes.items() if count)
+    rows = {
+        "path": f"{result.path} ({result.location})",
+        "store": f"{result.store_id}, schema {result.schema_version}, {result.size_bytes} bytes",
+        "nodes": counts or "none",
+        "texts": result.texts,
+        "events": result.events,
+        "patches": result.patches,
+        "to review": result.pending_reviews,
+    }
+    if result.missing_vectors:
+        rows["no vector"] = result.missing_vectors
+    for label, value in rows.items():
+        line(console, (f"{label:<10} ", "dim"), str(value))
+
+
+def warnings(console: Console, given: Iterable[str]) -> None:
+    """Print warnings."""
+    for warning in given:
+        line(console, ("Warning: ", "yellow"), warning)
+
+
+def head(node: MemoryNode, *more: str) -> list[str | tuple[str, str]]:
+    """Return the parts of a node's first line: status, id, date, where it holds."""
+    facts = [f"{node.created_at:%Y-%m-%d}", *more]
+    if node.scope:
+        facts.append(f"scope {node.scope}")
+    if node.slot:
+        facts.append(f"slot {node.slot}")
+    status = str(node.status)
+    return [(status, STYLES[status]), "  ", (node.id, "bold"), ("  " + "  ".join(facts), "dim")]
+
+
+def body(console: Console, text: str, indent: int, limit: int | None, node_id: str = "") -> None:
+    """Print a text below its line; what is over the limit is named, with how to read it."""
+    shown = text if limit is None or len(text) <= limit else text[:limit].rstrip() + " …"
+    line(console, textwrap.indent(clean(shown).strip("\n"), " " * indent))
+    if shown is not text and node_id:
+        line(console, " " * indent, (f"{len(text)} characters in all: show {node_id}", "dim"))
+
+
+def _hit(console: Console, number: int, hit: Hit) -> None:
+    scores = [] if hit.score is None else [f"score {hit.score:.2f}"]
+    line(console, f"{number}. ", *head(hit.node, *scores))
+    body(console, hit.node.text, 3, MOST_CHARS, hit.node.id)
+    if hit.overridden:
+        line(console, f"   does not hold in this scope: overridden by {', '.join(hit.overridden)}")
+    for later in hit.scheduled:
+        line(console, "   will be replaced by: ", ("scheduled", STYLES["scheduled"]), f"  {later}")
+    for kind in ("amended_by", "overridden_by"):
+        others = hit.node.relations.get(kind, ())
+        if others and not (kind == "overridden_by" and hit.overridden):
+            line(console, f"   partly {kind.replace('_', ' ')} {', '.join(others)}")
+    for old in hit.history or hit.supersedes:
+        line(console, "   replaced: ", *head(old))
+        body(console, old.text or "(text purged)", 5, MOST_CHARS, old.id)
+
+
+def _links(
+    console: Console, superseded: Sequence[str], moved: Sequence[Moved], reason: str = ""
+) -> None:
+    why = f"  ({reason})" if reason else ""
+    for node_id in superseded:
+        line(console, "  replaced: ", ("superseded", STYLES["superseded"]), f"  {node_id}{why}")
+    for named, current in moved:
+        line(console, f"  {named} had been replaced before; this extends {current}")
+
+
+def _suggest(console: Console, new: str, old: str, reason: str, session: Session) -> None:
+    line(console, "  may replace ", (old, "bold"), f": {reason}")
+    accept = command_line("link", new, "--supersedes", old, *session.options)
+    line(console, "    accept with: ", (accept, "bold"))
+
+
+def _table(result: Page) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("status", no_wrap=True)
+    table.add_column("id", no_wrap=True, min_width=ID_CHARS)
+    table.add_column("date", no_wrap=True)
+    table.add_column("text", overflow="fold")
+    for node in result:
+        status = str(node.status)
+        where = f"{node.scope}: " if node.scope else ""
+        text = Text.assemble((clean(where), "dim"), clean(_one_line(node.text)))
+        row = [Text(status, STYLES[status]), Text(node.id, "bold")]
+        table.add_row(*row, Text(f"{node.created_at:%Y-%m-%d}"), text)
+    return table
+
+
+def _facts(node: MemoryNode) -> Iterable[tuple[str, str]]:
+    """Yield what is known of a node besides its text; empty values are left to the caller."""
+    yield "memory", f"{node.memory_id} version {node.version}"
+    yield "namespace", "/".join(node.namespace)
+    yield "subject", node.subject or ""
+    yield "tags", ", ".join(node.tags)
+    yield "session", node.session or ""
+    yield "created", _time(node.created_at)
+    yield "recorded", _time(node.recorded_at)
+    yield "valid from", _time(node.valid_from)
+    yield "valid to", _time(node.valid_to)
+    yield "replaces", ", ".join(node.supersedes)
+    yield "replaced by", ", ".join(node.superseded_by)
+    for kind, ids in node.relations.items():
+        yield kind.replace("_", " "), ", ".join(ids)
+    yield "metadata", _metadata(node.metadata)
+    for name in FIELDS:
+        yield name.split("_")[0], str(getattr(node, name))
+    yield "cronista", node.cronista
+
+
+def _metadata(metadata: Mapping[str, object]) -> str:
+    return json.dumps(metadata, ensure_ascii=False) if metadata else ""
+
+
+def _time(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else ""
+
+
+def _one_line(text: str) -> str:
+    folded = " ".join(text[: 4 * LINE_CHARS].split()) or "(text purged)"
+    return folded if len(folded) <= LINE_CHARS else folded[:LINE_CHARS].rstrip() + " …"
