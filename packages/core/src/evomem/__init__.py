@@ -57,6 +57,7 @@ from evomem.errors import (
     VersionConflictError,
 )
 from evomem.service.memory import Memory
+from evomem.service.opening import aopen_memory as aopen
 from evomem.service.opening import open_memory as open  # noqa: A004  the name users expect
 
 __version__ = _version("evomem-core")
@@ -110,6 +111,7 @@ __all__ = [
     "TooLargeError",
     "VersionConflictError",
     "__version__",
+    "aopen",
     "open",
     "parse_list",
     "parse_recall",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from evomem.cronista.base import Cronista, create_cronista
 from evomem.domain.namespace import DEFAULT_NAMESPACE, parse_namespace
@@ -13,8 +15,21 @@ from evomem.linker.base import Linker, create_linker
 from evomem.service.context import LINKING_MODES, Context
 from evomem.service.memory import Memory
 
+if TYPE_CHECKING:
+    from evomem.service.aio import Opening
+
 PATH_VARIABLE = "EVOMEM_DB"
 DEFAULT_PATH = "~/.evomem/evomem.db"
+
+
+class OpenOptions(TypedDict, total=False):
+    """Keyword arguments of `open`; `open_memory` says what each means."""
+
+    namespace: str | Sequence[str]
+    cronista: str | Cronista
+    linking: str
+    linker: str | Linker
+    read_only: bool
 
 
 def find_path(given: str | os.PathLike[str] | None) -> tuple[str, str]:
@@ -77,3 +92,17 @@ def _linker(linker: str | Linker, linking: str) -> Linker:
     if not isinstance(linker, str):
         return linker
     return create_linker(linker, auto=linking == "auto")
+
+
+def aopen_memory(
+    path: str | os.PathLike[str] | None = None, **options: Unpack[OpenOptions]
+) -> Opening:
+    """Open a memory for asyncio: `async with aopen(...) as memory`, or `await aopen(...)`.
+
+    Args:
+        path: As for `open`.
+        **options: As for `open`.
+    """
+    from evomem.service.aio import Opening  # noqa: PLC0415  asyncio loads only for who uses it
+
+    return Opening(functools.partial(open_memory, path, **options))
