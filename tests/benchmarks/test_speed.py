@@ -3,7 +3,9 @@ import random
 from itertools import pairwise
 
 import pytest
+from typer.testing import CliRunner
 
+import evomem_bench.main
 from evomem_bench.corpus import Corpus
 from evomem_bench.report import Report
 from evomem_bench.speed.run import Sizes, run_speed
@@ -78,6 +80,14 @@ def test_out_gets_the_document_and_a_picture(report, tmp_path):
     report.save(tmp_path / "new")
     assert json.loads((tmp_path / "new/speed.json").read_text("utf-8"))["rows"]
     assert (tmp_path / "new/speed.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.subprocess
+def test_json_prints_one_document_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(evomem_bench.main, "QUICK", TINY)
+    result = CliRunner().invoke(evomem_bench.main.app, ["speed", "--quick", "--json"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["benchmark"] == "speed"
 
 
 @pytest.mark.subprocess

@@ -146,7 +146,7 @@ def test_a_prefix_reads_and_never_writes(memory, refused):
         lambda: memory.remember("new", refines=node.id[:8]),
         lambda: memory.remember("new", relations={"caused_by": node.id[:8]}),
     ):
-        with refused(memory, NotFoundError, node.id[:8]):
+        with refused(memory, NotFoundError, "no node of this namespace"):
             call()
 
 

@@ -126,4 +126,5 @@ def picture(engine: Engine, namespace: Namespace = HOME) -> dict[str, Any]:
 
 def heads(engine: Engine, node_id: str, at: datetime, known: int | None = None) -> list[str]:
     with engine.read() as reader:
-        return reader.lineage(REACH, [node_id], at, known).heads(node_id, at)
+        lineage = reader.lineage(REACH, [node_id], at, known)
+    return lineage.heads(node_id, at) if node_id in lineage else []

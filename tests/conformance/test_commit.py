@@ -13,6 +13,7 @@ from evomem.engines.base import StaleError
 from evomem.errors import EngineError, EvoMemError
 from tests.conformance.builders import (
     HOME,
+    NO_FILTERS,
     REACH,
     START,
     next_version,
@@ -77,13 +78,8 @@ def test_all_of_a_patch_is_there_after_the_commit(engine):
         assert kept.replay == {"notes": [{"node": new.id}]}
         figures = reader.figures(REACH, START)
         assert (figures.events, figures.texts, figures.patches) == (2, 3, 1)
-        assert [n for n in reader.recent(REACH, _all(), after=None, limit=9)][0] == beside.id
-
-
-def _all():
-    from evomem.engines.base import Filters
-
-    return Filters()
+        latest = reader.recent(REACH, NO_FILTERS, after=None, limit=9)
+        assert latest == [beside.id, new.id, old.id]
 
 
 def _unknown_end(old, foreign):

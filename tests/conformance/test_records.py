@@ -189,4 +189,12 @@ def test_ids_are_found_by_how_they_begin(engine, prefix_length):
         assert len(reader.expand(REACH, "nsame0", 2)) == 2
         assert reader.expand(REACH, "n_ame0", 5) == []
         assert reader.expand(REACH, "nsame%", 5) == []
-        assert reader.expand(REACH, "\ud800same0", 5) == []
+
+
+@pytest.mark.parametrize("given", ["\ud800same0", "nsame0\udfff", "nsame0\0", '"', "\U0010ffff"])
+def test_an_id_that_no_text_can_be_is_unknown(engine, given):
+    store(engine, "one")
+    with engine.read() as reader:
+        assert reader.expand(REACH, given, 5) == []
+        assert reader.records(REACH, [given]) == {}
+        assert reader.lineage(REACH, [given], START).facts == {}

@@ -92,7 +92,7 @@ def _cell(value: object) -> str:
 
 
 def draw_ratios(report: Report, path: Path) -> None:
-    """Draw every row that has a `ratio` as a bar on a logarithmic scale; 1 is the baseline."""
+    """Draw the rows that have a `ratio` as bars from 1, the baseline, on a logarithmic scale."""
     # Slow to import, and needed only to draw.
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -102,18 +102,21 @@ def draw_ratios(report: Report, path: Path) -> None:
     figure = Figure(figsize=(9, 1.6 + 0.45 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
     colours = {part: f"C{n}" for n, part in enumerate(dict.fromkeys(r["part"] for r in rows))}
-    bars = axes.barh(labels, ratios, color=[colours[row["part"]] for row in rows], height=0.6)
+    axes.set_xscale("log")
+    lengths = [ratio - 1 for ratio in ratios]
+    bars = axes.barh(
+        labels, lengths, left=1, color=[colours[row["part"]] for row in rows], height=0.6
+    )
     axes.bar_label(bars, labels=[f"{ratio:.2f}" for ratio in ratios], padding=4)
     axes.axvline(1, color="0.3", linewidth=1)
-    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.margins(x=0.15)
     axes.invert_yaxis()
-    axes.set_xlabel("times the baseline of its part, median; left of 1 is less")
+    axes.set_xlabel("median, times the baseline of the same run (1); less is better")
     axes.set_title(f"evomem-bench {report.benchmark}, {report.date[:10]}", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
 
 
 def _label(row: Row) -> str:
-    notes = f", {row['notes']:,} notes" if "notes" in row else ""
-    return f"{row['part']}: {row['system']}{notes}"
+    return f"{row['system']}, {row['notes']:,} notes" if "notes" in row else str(row["system"])

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from evomem.domain.analysis import (
     ANALYSIS_VERSION,
     TOKEN_PUNCTUATION,
-    fold_whitespace,
     is_stop_word,
     terms,
     tokens,
 )
+from evomem.domain.text import fold_whitespace
 
 # Characters that meet in real notes far more often than chance would have it.
 TELLING = st.sampled_from(

@@ -13,7 +13,7 @@ from evomem_bench.timing import Row, Stopwatch, in_turns, track
 _BLOCK = 5
 _K = 5
 _LIMIT = 10
-PLAIN = "FTS5, OR, rank, limit 10"
+PLAIN = "plain FTS5, rank"
 OWN = "recall, k=5"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as _version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from evomem.domain.decision import (
     Abstain,
@@ -56,11 +57,13 @@ from evomem.errors import (
     TooLargeError,
     VersionConflictError,
 )
-from evomem.service.memory import Memory
-from evomem.service.opening import aopen_memory as aopen
-from evomem.service.opening import open_memory as open  # noqa: A004  the name users expect
 
-__version__ = _version("evomem-core")
+if TYPE_CHECKING:
+    from evomem.service.memory import Memory
+    from evomem.service.opening import aopen_memory as aopen
+    from evomem.service.opening import open_memory as open  # noqa: A004  the name users expect
+
+    __version__: str
 
 __all__ = [
     "Abstain",
@@ -117,3 +120,24 @@ __all__ = [
     "parse_recall",
     "parse_remember",
 ]
+
+
+_LAZY = {
+    "Memory": ("evomem.service.memory", "Memory"),
+    "aopen": ("evomem.service.opening", "aopen_memory"),
+    "open": ("evomem.service.opening", "open_memory"),
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  a module attribute may be anything
+    """Load what needs the driver, the analysis and the models only when it is used."""
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415  costs as much as all the rest
+
+        return version("evomem-core")
+    if name not in _LAZY:
+        message = f"module 'evomem' has no attribute {name!r}"
+        raise AttributeError(message)
+    module, attribute = _LAZY[name]
+    value = globals()[name] = getattr(import_module(module), attribute)
+    return value

@@ -45,7 +45,9 @@ class EvoMemGroup(TyperGroup):
         except BrokenPipeError:
             raise
         except OSError as error:
-            refused = EngineError(f"The system refused: {error}. Check the path and the disk.")
+            place = f" ({error.filename})" if error.filename else ""
+            message = f"{error.strerror or error}{place}. Check the path, its rights and the disk."
+            refused = EngineError(message)
             report(refused, as_json=bool(ctx.params.get("json")))
         raise typer.Exit(1)
 

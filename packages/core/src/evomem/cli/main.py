@@ -14,6 +14,9 @@ from evomem.cli.environment import unread_variables
 from evomem.cli.group import EvoMemGroup
 from evomem.cli.session import Session, print_document, warn
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells use it: 128 and the number of the signal."""
+
 # Plain help: the rich one takes longer to import than everything else together.
 app = typer.Typer(
     cls=EvoMemGroup,
@@ -83,4 +86,7 @@ app.command("demo")(demo.demo)
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="evomem")
+    try:
+        app(prog_name="evomem")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

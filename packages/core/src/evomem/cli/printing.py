@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 from evomem.cli.session import Session, clean, command_line
 from evomem.domain.extraction import FIELDS
 from evomem.domain.identifiers import ID_CHARS
-from evomem.domain.node import MemoryNode
+from evomem.domain.node import MemoryNode, Status
 from evomem.domain.result import (
     ForgetResult,
     Hit,
     LinkResult,
-    Moved,
     Page,
     PendingReview,
     RecallResult,
@@ -66,7 +65,10 @@ def remembered(console: Console, result: RememberResult, session: Session) -> No
     """Print what became of a note, and how to accept what the linker suggests."""
     done = "Known already" if result.deduplicated else "Remembered"
     line(console, ("Replayed" if result.replayed else done, "bold"), "  ", *head(result.node))
-    _links(console, result.superseded, result.moved, result.decision.reason)
+    given = result.decision.outcome == "explicit"
+    _links(console, result, "" if given else f"  ({result.decision.reason})")
+    for kind, ids in result.node.relations.items():
+        line(console, f"  {kind.replace('_', ' ')} {', '.join(ids)}")
     for suggestion in result.candidates:
         _suggest(console, result.node.id, suggestion.node_id, suggestion.reason, session)
         body(console, suggestion.text, 4, LINE_CHARS)
@@ -131,7 +133,7 @@ def reviews(console: Console, pending: Sequence[PendingReview], session: Session
 def linked(console: Console, result: LinkResult) -> None:
     """Print what a link took out of force, or what its undoing brought back."""
     line(console, *head(result.node))
-    _links(console, result.superseded, result.moved)
+    _links(console, result)
     for node_id in result.restored:
         line(console, "  in force again: ", ("active", STYLES["active"]), "  ", (node_id, "bold"))
     warnings(console, result.warnings)
@@ -204,14 +206,12 @@ def _hit(console: Console, number: int, hit: Hit) -> None:
         body(console, old.text or "(text purged)", 5, MOST_CHARS, old.id)
 
 
-def _links(
-    console: Console, superseded: Sequence[str], moved: Sequence[Moved], reason: str = ""
-) -> None:
-    why = f"  ({reason})" if reason else ""
-    for node_id in superseded:
-        line(console, "  replaced: ", ("superseded", STYLES["superseded"]), f"  {node_id}{why}")
-    for named, current in moved:
-        line(console, f"  {named} had been replaced before; this extends {current}")
+def _links(console: Console, result: RememberResult | LinkResult, why: str = "") -> None:
+    verb = "will replace" if result.node.status is Status.SCHEDULED else "replaces"
+    for node_id in result.superseded:
+        line(console, f"  {verb} ", (node_id, "bold"), why)
+    for named, current in result.moved:
+        line(console, f"  {named} had been replaced before: this replaces {current}")
 
 
 def _suggest(console: Console, new: str, old: str, reason: str, session: Session) -> None:

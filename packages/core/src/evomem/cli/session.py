@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -103,11 +104,12 @@ def print_document(document: object) -> None:
 
 
 def report(error: evomem.EvoMemError, *, as_json: bool) -> None:
-    """Print an error: for programs as the document on standard output."""
+    """Print an error: for programs as the document on standard output, if that can be written."""
     if as_json:
-        print_document({"ok": False, "error": error.to_dict()})
-    else:
-        typer.secho(f"Error: {clean(error.message)}", err=True, fg="red", color=_colours())
+        with contextlib.suppress(OSError):
+            print_document({"ok": False, "error": error.to_dict()})
+            return
+    typer.secho(f"Error: {clean(error.message)}", err=True, fg="red", color=_colours())
 
 
 def warn(message: str) -> None:

@@ -137,11 +137,6 @@ def is_stop_word(token: str) -> bool:
     return token in _STOP_STEMS
 
 
-def fold_whitespace(text: str) -> str:
-    """Replace each run of Unicode white space by one blank and strip the ends."""
-    return " ".join(text.split())
-
-
 def _analyse(text: str, cjk: Callable[[str], Iterable[str]]) -> list[str]:
     found: list[str] = []
     for piece in _PIECE.findall(_fold_characters(text)):

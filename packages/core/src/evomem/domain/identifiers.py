@@ -7,7 +7,7 @@ Order is never read from an id: it is the commit sequence.
 
 from __future__ import annotations
 
-import secrets
+import os
 import string
 
 from evomem.errors import InvalidRequestError
@@ -30,7 +30,7 @@ _SPREAD = bytes(ord(_ALPHABET[value % len(_ALPHABET)]) for value in range(256))
 
 def new_id(kind: str) -> str:
     """Return a fresh id of the kind named by its first letter."""
-    return kind + secrets.token_bytes(ID_CHARS - 1).translate(_SPREAD).decode("ascii")
+    return kind + os.urandom(ID_CHARS - 1).translate(_SPREAD).decode("ascii")
 
 
 def describe(identifier: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evomem.domain.analysis import fold_whitespace
 from evomem.domain.decision import Amend, LinkDecision, Override
 from evomem.domain.draft import Draft
 from evomem.domain.edge import AMENDS, OVERRIDES, SUPERSEDES, Edge
@@ -13,6 +12,7 @@ from evomem.domain.patch import Op
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Moved
 from evomem.domain.scope import contains
+from evomem.domain.text import fold_whitespace
 from evomem.errors import InvalidRequestError, ScopeMismatchError
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 
-from evomem.domain.analysis import fold_whitespace
 from evomem.errors import InvalidRequestError, TooLargeError
 
 MAX_TEXT_BYTES = 1 << 20
@@ -37,6 +37,13 @@ def sanitise(text: object, field: str = "text") -> tuple[str, str | None]:
     return clean, f"{replaced} unstorable character(s) (NUL, half an emoji) became U+FFFD."
 
 
+def fold_whitespace(text: str) -> str:
+    """Replace each run of Unicode white space by one blank and strip the ends."""
+    return " ".join(text.split())
+
+
+# One write asks several times for the same note.
+@functools.lru_cache(maxsize=16)
 def digest(text: str, scope: str | None, slot: str | None) -> bytes:
     """Return what equal notes of a namespace share: folded text, scope and slot."""
     parts = (fold_whitespace(text), scope or "", slot or "")

@@ -17,7 +17,7 @@ from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Change, MemoryState, Patch, Receipt, Replay, SlotKey
-from evomem.domain.ranking import SearchHit
+from evomem.domain.ranking import POSTING_BUDGET, SearchHit
 
 
 class StaleError(Exception):
@@ -83,8 +83,17 @@ class Reader(Protocol):
     No method returns anything outside the reach it is given. Unknown ids are left out.
     """
 
-    def search(self, reach: Reach, terms: Sequence[str], filters: Filters) -> SearchResult:
-        """Score the nodes that hold any of `terms`; forgotten nodes are never found."""
+    def search(
+        self,
+        reach: Reach,
+        terms: Sequence[str],
+        filters: Filters,
+        budget: int = POSTING_BUDGET,
+    ) -> SearchResult:
+        """Score the nodes that hold any of `terms`; forgotten nodes are never found.
+
+        The rarest terms select, until about `budget` nodes are selected; all terms score.
+        """
         ...
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:

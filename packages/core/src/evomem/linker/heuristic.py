@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evomem.domain.analysis import fold_whitespace, is_stop_word, tokens
+from evomem.domain.analysis import is_stop_word, tokens
 from evomem.domain.decision import Abstain, Candidate, Link, LinkDecision, NoLink, Suggestion
 from evomem.domain.scope import contains
+from evomem.domain.text import fold_whitespace
 from evomem.linker import cues
 from evomem.linker.base import NoteView
 

@@ -17,8 +17,9 @@ from evomem.service.context import Context
 
 MAX_CANDIDATES = 8
 
-# A note's own words make a long query; the first ones name what it is about.
-_MAX_TERMS = 24
+# The write path searches in passing: few terms, the longest as they tell most, few documents.
+_LINK_TERMS, _LINK_BUDGET = 8, 200
+_COPY_TERMS, _COPY_BUDGET = 4, 60
 
 # Two notes that share this much of their words say the same to a reader.
 _NEAR_COPY = 0.8
@@ -61,13 +62,18 @@ def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) ->
     if record is None or not record.text:
         return []
     own = set(tokens(record.text))
-    hits = reader.search(context.reach, terms(record.text)[:_MAX_TERMS], Filters()).hits
+    words = _telling(record.text, _COPY_TERMS)
+    hits = reader.search(context.reach, words, Filters(), _COPY_BUDGET).hits
     found = [hit.node_id for hit in hits[:MAX_CANDIDATES] if hit.node_id != node_id]
     lineage = reader.lineage(context.reach, found, at)
     records = reader.records(context.reach, found)
     return [
         n for n in found if lineage.status(n, at) is Status.ACTIVE and _alike(own, records[n].text)
     ]
+
+
+def _telling(text: str, count: int) -> list[str]:
+    return sorted(terms(text), key=len, reverse=True)[:count]
 
 
 def _alike(own: set[str], text: str) -> bool:
@@ -78,7 +84,8 @@ def _alike(own: set[str], text: str) -> bool:
 def _heads_like(context: Context, reader: Reader, note: NoteView) -> Sequence[Candidate]:
     """Return the heads whose stories share most with the note, best first."""
     about = "\n".join(filter(None, (note.subject, note.change or note.text)))
-    hits = reader.search(context.reach, terms(about)[:_MAX_TERMS], Filters()).hits
+    words = _telling(about, _LINK_TERMS)
+    hits = reader.search(context.reach, words, Filters(), _LINK_BUDGET).hits
     best = hits[: 4 * MAX_CANDIDATES]
     if not best:
         return []

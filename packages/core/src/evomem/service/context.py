@@ -54,15 +54,18 @@ class Context:
         return Reach(self.namespace)
 
 
-def until_current(attempt: Callable[[], T]) -> T:
+def until_current(attempt: Callable[[int], T]) -> T:
     """Repeat an attempt, which loads facts, plans and commits, until no writer comes between.
+
+    Args:
+        attempt: Gets the number of attempts before it.
 
     Raises:
         EngineBusyError: Others were first too often.
     """
-    for _ in range(_ATTEMPTS):
+    for number in range(_ATTEMPTS):
         try:
-            return attempt()
+            return attempt(number)
         except StaleError:
             continue
     message = "Other writers kept changing the same memories. Retry in a moment."

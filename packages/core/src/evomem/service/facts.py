@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from evomem.domain.draft import StoreFacts
+from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.domain.planning import note_digest
 from evomem.domain.request import RememberRequest
@@ -35,6 +36,12 @@ def load_facts(
         memories=reader.memories(reach, {f.memory_id for f in lineage.facts.values()}),
         edges=tuple(reader.edges(reach, wanted)) if wanted else (),
     )
+
+
+def facts_of_new(requests: Sequence[RememberRequest]) -> StoreFacts:
+    """Return the facts of notes that name nothing, supposing that no equal ones exist."""
+    nothing = Lineage()
+    return StoreFacts(twins={note_digest(nothing, request, ()): () for request in requests})
 
 
 def load_note_facts(

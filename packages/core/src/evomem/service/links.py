@@ -115,7 +115,7 @@ def _write(
     source: str | None,
 ) -> tuple[Planned, str | None]:
 
-    def attempt() -> tuple[Planned, str | None]:
+    def attempt(_: int) -> tuple[Planned, str | None]:
         now = context.clock()
         with context.engine.read() as reader:
             draft = Draft(context.namespace, now, load_facts(reader, context.reach, named, now))

@@ -19,7 +19,7 @@ from evomem.engines.base import Reader
 from evomem.errors import IdempotencyConflictError
 from evomem.service.candidates import decide, near_copies
 from evomem.service.context import Context, until_current
-from evomem.service.facts import load_note_facts
+from evomem.service.facts import facts_of_new, load_note_facts
 from evomem.service.view import view_drafted, view_nodes
 
 
@@ -38,10 +38,10 @@ def remember(
     extractions = _extract(context, [request.text for request in requests])
     decisions = [decide(context, r, e) for r, e in zip(requests, extractions, strict=True)]
 
-    def attempt() -> list[RememberResult]:
+    def attempt(number: int) -> list[RememberResult]:
         if idempotency_key and payload and (kept := _kept(context, idempotency_key, payload)):
             return _replayed(context, kept, started)
-        draft = _draft(context, requests, decisions)
+        draft = _draft(context, requests, decisions, first=number == 0)
         plans = [
             plan_note(draft, request, extraction, decided, context.linker.name)
             for request, extraction, decided in zip(requests, extractions, decisions, strict=True)
@@ -53,10 +53,20 @@ def remember(
 
 
 def _draft(
-    context: Context, requests: Sequence[RememberRequest], decisions: Sequence[LinkDecision | None]
+    context: Context,
+    requests: Sequence[RememberRequest],
+    decisions: Sequence[LinkDecision | None],
+    *,
+    first: bool,
 ) -> Draft:
+    """Load what the plan needs; the first attempt takes a note that names nothing for new.
+
+    Most are, and the commit finds out if not: that saves a snapshot on nearly every write.
+    """
     now = context.clock()
     notes = [(r, linked_nodes(d)) for r, d in zip(requests, decisions, strict=True)]
+    if first and not any(request.targets or request.slot or linked for request, linked in notes):
+        return Draft(context.namespace, now, facts_of_new(requests))
     with context.engine.read() as reader:
         facts = load_note_facts(reader, context.reach, notes, now)
     return Draft(context.namespace, now, facts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-import uuid
 from collections.abc import Sequence
 
 from evomem.engines.sqlite import sql
@@ -79,5 +79,5 @@ def migrate(connection: sqlite3.Connection, scripts: Sequence[str] | None = None
 
 def _identify(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    identity = {"store_id": uuid.uuid4().hex, "format": FORMAT}
+    identity = {"store_id": os.urandom(16).hex(), "format": FORMAT}
     connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", list(identity.items()))

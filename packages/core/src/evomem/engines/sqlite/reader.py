@@ -13,6 +13,7 @@ from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Change, MemoryState, Replay, SlotKey
+from evomem.domain.ranking import POSTING_BUDGET
 from evomem.domain.time import from_micros, to_micros
 from evomem.engines.base import Filters, SearchResult, StoreFigures
 from evomem.engines.sqlite import rows
@@ -29,9 +30,16 @@ class SqliteReader:
         self._connection = connection
         self._spaces: dict[Reach, str] = {}
 
-    def search(self, reach: Reach, terms: Sequence[str], filters: Filters) -> SearchResult:
+    def search(
+        self,
+        reach: Reach,
+        terms: Sequence[str],
+        filters: Filters,
+        budget: int = POSTING_BUDGET,
+    ) -> SearchResult:
         """Score the nodes that hold any of `terms`."""
-        return search(self._all, self._space_ids(reach), terms, self._conditions(filters))
+        conditions = self._conditions(filters)
+        return search(self._all, self._space_ids(reach), terms, conditions, budget)
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
         """Return node ids, the latest committed first."""

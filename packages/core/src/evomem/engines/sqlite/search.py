@@ -9,10 +9,6 @@ from evomem.domain.ranking import Corpus, Document, Scorer, rare_first
 from evomem.engines.base import SearchResult
 from evomem.engines.sqlite import rows
 
-# Documents fetched and scored at most, unless the rarest term alone has more. Scoring one costs
-# about 10 microseconds, so this keeps a search near 20 ms; `evomem-bench speed` measures it.
-POSTING_BUDGET = 2000
-
 
 class Query(Protocol):
     """Runs a named statement and returns all its rows."""
@@ -23,7 +19,11 @@ class Query(Protocol):
 
 
 def search(
-    query: Query, spaces: Sequence[int], terms: Sequence[str], conditions: dict[str, Any]
+    query: Query,
+    spaces: Sequence[int],
+    terms: Sequence[str],
+    conditions: dict[str, Any],
+    budget: int,
 ) -> SearchResult:
     """Score the documents of some namespaces that hold any of the terms.
 
@@ -38,7 +38,7 @@ def search(
         term: query("term_count" + suffix, match=rows.match_any([term]), **within)[0][0]
         for term in terms
     }
-    chosen, left_out = rare_first(frequency, POSTING_BUDGET)
+    chosen, left_out = rare_first(frequency, budget)
     if not chosen:
         return SearchResult()
     ((documents, token_count),) = query("space_counts", spaces=rows.json_list(spaces))

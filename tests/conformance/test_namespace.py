@@ -1,0 +1,172 @@
+"""The wall: nothing above or beside a namespace is visible, below it only when asked."""
+
+import pytest
+
+from evomem import NotFoundError
+from evomem.domain.edge import Edge
+from evomem.domain.namespace import Reach
+from evomem.domain.patch import SuggestedLink
+from evomem.domain.text import digest
+from tests.conformance.builders import (
+    HOME,
+    NO_FILTERS,
+    START,
+    next_version,
+    note,
+    open_memory,
+    patch_of,
+    replaces,
+    store,
+)
+
+ASIDE = ("tenant", "aside")
+OUTSIDE = [HOME[:1], ("tenant", "home2"), ("tenant", "hom"), ("home",), ("tenant", "home", "in")]
+
+
+@pytest.fixture
+def foreign(engine):
+    """Two linked notes, a slot, a key and a suggestion in a namespace of their own."""
+    old = note("zebra", namespace=ASIDE)
+    new = next_version(old, "zebra", slot="branch")
+    engine.commit(
+        patch_of(
+            old,
+            new,
+            namespace=ASIDE,
+            edges=(replaces(new, old), Edge("caused_by", new.id, old.id)),
+            suggestions=(SuggestedLink(new.id, old.id, "why", 0.5, "silent/1"),),
+            idempotency_key="key",
+            payload_digest=b"d",
+            replay={},
+        )
+    )
+    return old, new
+
+
+@pytest.mark.promise("namespace.wall")
+@pytest.mark.parametrize("namespace", OUTSIDE, ids="/".join)
+def test_foreign_ids_answer_nothing(engine, foreign, namespace):
+    store(engine, "own", namespace=namespace)
+    old, new = foreign
+    ids = [old.id, new.id]
+    key = digest("zebra", None, None)
+    children = namespace != HOME[:1]
+    for reach in (Reach(namespace), Reach(namespace, include_children=children)):
+        with engine.read() as reader:
+            assert list(reader.search(reach, ["zebra"], NO_FILTERS).hits) == []
+            assert not set(ids) & set(reader.recent(reach, NO_FILTERS, after=None, limit=99))
+            assert reader.lineage(reach, ids, START).facts == {}
+            assert reader.lineage(reach, ids, START, known=1).facts == {}
+            assert reader.story(reach, ids).facts == {}
+            assert reader.records(reach, ids) == {}
+            assert reader.edges(reach, ids) == []
+            assert reader.memories(reach, [old.memory_id]) == {}
+            assert reader.expand(reach, old.id[:6], 9) == []
+            assert reader.twins(reach, [key]) == {key: ()}
+            assert reader.slots(reach, [("branch", None)]) == {("branch", None): None}
+            assert reader.replay(namespace, "key") is None
+            assert reader.suggestions(reach) == []
+            figures = reader.figures(reach, START)
+            assert (figures.texts, figures.patches, figures.unplain) == (1, 1, [])
+
+
+@pytest.mark.promise("namespace.wall")
+def test_what_lies_below_is_visible_only_when_asked(engine, foreign):
+    old, new = foreign
+    ids = [old.id, new.id]
+    above, below = Reach(ASIDE[:1]), Reach(ASIDE[:1], include_children=True)
+    with engine.read() as reader:
+        assert reader.records(above, ids) == {}
+        assert reader.edges(above, ids) == []
+        assert set(reader.records(below, ids)) == {old.id, new.id}
+        assert {r.namespace for r in reader.records(below, ids).values()} == {ASIDE}
+        assert len(reader.edges(below, ids)) == 2
+        assert set(reader.story(below, [old.id]).facts) == {old.id, new.id}
+        assert set(reader.memories(below, [old.memory_id])) == {old.memory_id}
+        assert len(reader.suggestions(below)) == 1
+
+
+@pytest.mark.promise("namespace.wall")
+def test_no_use_case_reaches_a_foreign_node(engine, foreign, memory):
+    old, new = (node.id for node in foreign)
+    own = memory.remember("own").node.id
+    calls = [
+        lambda: memory.get_node(old),
+        lambda: memory.get_node(old[:8]),
+        lambda: memory.history(old),
+        lambda: memory.forget(old),
+        lambda: memory.link(own, supersedes=[old]),
+        lambda: memory.link(old, supersedes=[own]),
+        lambda: memory.unlink(new, old),
+        lambda: memory.remember("x", supersedes=old),
+        lambda: memory.remember("x", refines=old),
+        lambda: memory.remember("x", overrides=old, scope="eu"),
+        lambda: memory.remember("x", amends={"id": old, "part": "zebra"}),
+        lambda: memory.remember("x", relations={"caused_by": [old]}),
+    ]
+    for call in calls:
+        with pytest.raises(NotFoundError) as refusal:
+            call()
+        assert "zebra" not in str(refusal.value.to_dict())
+    assert memory.stats().texts == 1
+
+
+LABELS = [
+    "a",
+    "a b",
+    "ab",
+    "a%",
+    "a_",
+    "%",
+    "_",
+    "a'",
+    'a"',
+    "a/b",
+    "a\\b",
+    "A",
+    "é",
+    "e\u0301",
+    "账本",
+    "🚀",
+    "[a]",
+    "a*",
+    "a\u00a0",
+    ";--",
+]
+
+
+@pytest.mark.promise("namespace.wall")
+def test_no_label_is_a_pattern_or_a_prefix_of_another(engine):
+    made = {}
+    for label in LABELS:
+        for namespace in ((label,), (label, "a"), ("x", label)):
+            made[namespace] = store(engine, "zebra", namespace=namespace)[0].id
+    for reach in [Reach(n, include_children=c) for n in made for c in (False, True)]:
+        expected = {node_id for n, node_id in made.items() if reach.covers(n)}
+        with engine.read() as reader:
+            assert set(reader.recent(reach, NO_FILTERS, after=None, limit=999)) == expected
+            hits = reader.search(reach, ["zebra"], NO_FILTERS).hits
+            assert {hit.node_id for hit in hits} == expected
+            assert set(reader.records(reach, made.values())) == expected
+    with engine.read() as reader:
+        below = Reach(("x",), include_children=True)
+        assert len(reader.recent(below, NO_FILTERS, after=None, limit=99)) == len(LABELS)
+
+
+def test_a_label_of_the_last_character_there_is_lies_below(engine):
+    (node,) = store(engine, "zebra", namespace=(*HOME, "\U0010ffff"))
+    with engine.read() as reader:
+        below = Reach(HOME, include_children=True)
+        assert reader.recent(below, NO_FILTERS, after=None, limit=9) == [node.id]
+
+
+def test_a_handle_within_sees_its_own_and_shares_the_store(engine, clock):
+    top = open_memory(engine, clock, ("t",))
+    inner = top.within("u").within(["v", "w"])
+    assert inner.namespace == ("t", "u", "v", "w")
+    node = inner.remember("zebra").node
+    assert top.recall("zebra").hits == ()
+    hits = top.recall("zebra", include_children=True).hits
+    assert [(hit.node.id, hit.node.namespace) for hit in hits] == [(node.id, inner.namespace)]
+    inner.close()
+    assert top.recall("zebra", include_children=True).hits
