@@ -132,11 +132,11 @@ def test_a_filter_holds_and_an_unknown_one_is_refused(memory, refused, found):
     memory.remember("for b", metadata={"tenant_id": "b"})
     assert found(memory, "for", filter={"tenant_id": "a"}) == [first]
     assert found(memory, "for", filter={"tenant": "a"}) == []
-    for wrong in ({"filters": {"tenant_id": "a"}}, {"tenant_id": "a"}, {"where": {}}):
-        with refused(memory, InvalidRequestError, "Unknown argument"):
-            memory.recall("for", **wrong)
-        with refused(memory, InvalidRequestError, "Unknown argument"):
-            memory.list(**wrong)
+    for wrong in ("filters", "tenant_id", "where"):
+        with refused(memory, InvalidRequestError, f"Unknown argument '{wrong}'"):
+            memory.recall("for", **{wrong: {"tenant_id": "a"}})
+        with refused(memory, InvalidRequestError, f"Unknown argument '{wrong}'"):
+            memory.list(**{wrong: {"tenant_id": "a"}})
     with refused(memory, InvalidRequestError, "did you mean 'filter'"):
         memory.recall("for", filters={"tenant_id": "a"})
 

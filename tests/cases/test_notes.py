@@ -2,6 +2,7 @@
 
 import pytest
 
+import evomem
 from evomem import Status
 
 FIELDS = ("trigger", "change", "alternatives_tried", "consequences")
@@ -13,7 +14,7 @@ def replay(open_memory, location, clock, notes):
 
     def write(each=lambda _memory, _results, _note: None, **options):
         memory = open_memory(location, clock=clock, namespace="default", **options)
-        results = {}
+        results: dict[str, evomem.RememberResult] = {}
         for note in notes:
             old = note["supersedes"]
             results[note["id"]] = memory.remember(

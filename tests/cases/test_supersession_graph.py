@@ -39,7 +39,7 @@ def test_a_ring_of_three_is_refused(memory, refused, found):
 
 
 @pytest.mark.promise("resolve.total")
-@pytest.mark.timeout(5)
+@pytest.mark.timeout(3)
 def test_what_was_merged_cannot_replace_the_other_half():
     """SUP-001: the tip of the named node may be what replaces the new one."""
     with evomem.open(":memory:", linking="off") as memory:

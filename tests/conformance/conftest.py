@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.conformance.builders import HOME, Clock, open_memory
 
 from evomem import Memory
 from evomem.engines.base import Engine
 from evomem.engines.sqlite.engine import SqliteEngine
 from evomem.errors import EngineError
-from tests.conformance.builders import HOME, Clock, open_memory
 
 FACTORIES: dict[str, Callable[[Path], Engine]] = {
     "sqlite": lambda folder: SqliteEngine(folder / "store.db"),

@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
+from tests.conformance.builders import Clock
 
 from evomem import EvoMemError, Memory
 from evomem.domain.edge import SUCCESSION
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.engines.base import Engine
-from tests.conformance.builders import Clock
 
 _INDEX = st.integers(0, 11)
 _DAYS = st.none() | st.integers(-4, 4)

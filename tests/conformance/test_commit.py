@@ -3,14 +3,6 @@
 from dataclasses import replace
 
 import pytest
-
-from evomem.domain.edge import AMENDS, Edge
-from evomem.domain.event import Event
-from evomem.domain.identifiers import EVENT, new_id
-from evomem.domain.patch import Expectations, MemoryState, Patch, SuggestedLink
-from evomem.domain.text import digest
-from evomem.engines.base import StaleError
-from evomem.errors import EngineError, EvoMemError
 from tests.conformance.builders import (
     HOME,
     NO_FILTERS,
@@ -23,6 +15,14 @@ from tests.conformance.builders import (
     replaces,
     store,
 )
+
+from evomem.domain.edge import AMENDS, Edge
+from evomem.domain.event import Event
+from evomem.domain.identifiers import EVENT, new_id
+from evomem.domain.patch import Expectations, MemoryState, Patch, SuggestedLink
+from evomem.domain.text import digest
+from evomem.engines.base import StaleError
+from evomem.errors import EngineError, EvoMemError
 
 ELSEWHERE = ("tenant", "elsewhere")
 
@@ -65,7 +65,9 @@ def test_all_of_a_patch_is_there_after_the_commit(engine):
             new.id,
             beside.id,
         }
-        assert {(e.kind, e.new, e.old, e.part, e.sequence) for e in reader.edges(REACH, [new.id])} == {
+        assert {
+            (e.kind, e.new, e.old, e.part, e.sequence) for e in reader.edges(REACH, [new.id])
+        } == {
             ("supersedes", new.id, old.id, None, receipt.sequence),
             ("amends", beside.id, new.id, "SQLite", receipt.sequence),
         }

@@ -5,10 +5,10 @@ from collections import Counter
 from datetime import timedelta
 
 from hypothesis import HealthCheck, given, settings
-
-from evomem.domain.namespace import Reach
 from tests.conformance.builders import HOME, NO_FILTERS, REACH, START, later, open_memory, store
 from tests.conformance.histories import STEPS, play
+
+from evomem.domain.namespace import Reach
 
 counter = itertools.count()
 

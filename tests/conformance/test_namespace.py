@@ -1,12 +1,6 @@
 """The wall: nothing above or beside a namespace is visible, below it only when asked."""
 
 import pytest
-
-from evomem import NotFoundError
-from evomem.domain.edge import Edge
-from evomem.domain.namespace import Reach
-from evomem.domain.patch import SuggestedLink
-from evomem.domain.text import digest
 from tests.conformance.builders import (
     HOME,
     NO_FILTERS,
@@ -18,6 +12,12 @@ from tests.conformance.builders import (
     replaces,
     store,
 )
+
+from evomem import NotFoundError
+from evomem.domain.edge import Edge
+from evomem.domain.namespace import Reach
+from evomem.domain.patch import SuggestedLink
+from evomem.domain.text import digest
 
 ASIDE = ("tenant", "aside")
 OUTSIDE = [HOME[:1], ("tenant", "home2"), ("tenant", "hom"), ("home",), ("tenant", "home", "in")]

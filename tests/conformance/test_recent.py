@@ -1,10 +1,10 @@
 """Pages of the latest nodes, stable while others write."""
 
 import pytest
+from tests.conformance.builders import BELOW, HOME, NO_FILTERS, REACH, note, patch_of, store
 
 from evomem.domain.namespace import Reach
 from evomem.engines.base import Filters
-from tests.conformance.builders import BELOW, HOME, NO_FILTERS, REACH, note, patch_of, store
 
 
 def recent(engine, reach=REACH, filters=NO_FILTERS, after=None, limit=100):

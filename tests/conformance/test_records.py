@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conformance.builders import HOME, REACH, START, note, patch_of, store
 
 from evomem.domain.event import Event
 from evomem.domain.extraction import FIELDS, Extraction, Span, Spans
 from evomem.domain.identifiers import EVENT, new_id
-from tests.conformance.builders import HOME, REACH, START, note, patch_of, store
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 NAMES = st.none() | TEXTS

@@ -5,10 +5,6 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-
-from evomem import InvalidRequestError, Status
-from evomem.domain.edge import REFINES
-from evomem.domain.namespace import Reach
 from tests.conformance.builders import (
     HOME,
     REACH,
@@ -22,6 +18,10 @@ from tests.conformance.builders import (
     store,
 )
 from tests.conformance.histories import STEPS, play
+
+from evomem import InvalidRequestError, Status
+from evomem.domain.edge import REFINES
+from evomem.domain.namespace import Reach
 
 counter = itertools.count()
 
@@ -195,8 +195,6 @@ def test_what_was_known_at_an_earlier_commit_is_answered(engine):
         Status.FORGOTTEN,
         Status.FORGOTTEN,
     ]
-
-
 
 
 def test_refinements_are_told_from_replacements(engine, memory):

@@ -6,11 +6,6 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from evomem.domain.analysis import terms, tokens
-from evomem.domain.namespace import Reach
-from evomem.domain.ranking import Corpus, Document, Scorer
-from evomem.engines.base import Filters
 from tests.conformance.builders import (
     BELOW,
     HOME,
@@ -23,6 +18,11 @@ from tests.conformance.builders import (
     replaces,
     store,
 )
+
+from evomem.domain.analysis import terms, tokens
+from evomem.domain.namespace import Reach
+from evomem.domain.ranking import Corpus, Document, Scorer
+from evomem.engines.base import Filters
 
 counter = itertools.count()
 BELOW_HOME = (*HOME, "below")

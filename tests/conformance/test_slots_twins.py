@@ -3,11 +3,11 @@
 import contextlib
 
 import pytest
+from tests.conformance.builders import BELOW, HOME, REACH, note, patch_of, store
 
 from evomem import EvoMemError, Status
 from evomem.domain.namespace import Reach
 from evomem.domain.text import digest
-from tests.conformance.builders import BELOW, HOME, REACH, note, patch_of, store
 
 BELOW_HOME = (*HOME, "below")
 

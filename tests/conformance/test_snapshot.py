@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-
 from tests.conformance.builders import (
     NO_FILTERS,
     REACH,

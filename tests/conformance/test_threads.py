@@ -4,9 +4,9 @@ import threading
 from collections import Counter
 
 import pytest
+from tests.conformance.builders import HOME, heads
 
 from evomem import VersionConflictError
-from tests.conformance.builders import HOME, heads
 
 THREADS = 8
 

@@ -6,10 +6,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.conformance.builders import HOME, Clock, open_memory
 
 from evomem import Memory
 from evomem.engines.sqlite.engine import SqliteEngine
-from tests.conformance.builders import HOME, Clock, open_memory
 
 _NOBODY = 65534
 

@@ -6,11 +6,11 @@ import time
 from contextlib import closing
 
 import pytest
+from tests.conformance.builders import NO_FILTERS, REACH, note, patch_of
 
 from evomem import EngineBusyError
 from evomem.engines.sqlite import connection as settings
 from evomem.engines.sqlite.engine import SqliteEngine
-from tests.conformance.builders import NO_FILTERS, REACH, note, patch_of
 
 
 def texts(engine):

@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
-
-from evomem.engines.sqlite.engine import SqliteEngine
 from tests.conformance.builders import Clock, open_memory
 from tests.engine_sqlite.processes import answers, let_go, run, workers
+
+from evomem.engines.sqlite.engine import SqliteEngine
 
 
 def stored(path):
@@ -68,6 +68,7 @@ def test_a_forked_child_and_its_parent_both_write(path, parent):
     assert len(found) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_a_fork_while_threads_write_leaves_a_working_child(path):
     with workers(("fork_while_writing", path)) as (process,):

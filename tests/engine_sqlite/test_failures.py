@@ -4,13 +4,6 @@ import random
 import sqlite3
 
 import pytest
-
-from evomem import EngineError, EvoMemError
-from evomem.domain.event import Event
-from evomem.domain.identifiers import EVENT, new_id
-from evomem.domain.patch import SuggestedLink
-from evomem.engines.sqlite.engine import SqliteEngine
-from evomem.engines.sqlite.writer import PatchWriter
 from tests.conformance.builders import (
     HOME,
     NO_FILTERS,
@@ -25,6 +18,14 @@ from tests.conformance.builders import (
     replaces,
     store,
 )
+from tests.engine_sqlite.processes import answers, workers
+
+from evomem import EngineError, EvoMemError
+from evomem.domain.event import Event
+from evomem.domain.identifiers import EVENT, new_id
+from evomem.domain.patch import SuggestedLink
+from evomem.engines.sqlite.engine import SqliteEngine
+from evomem.engines.sqlite.writer import PatchWriter
 
 
 def dump(path):
@@ -194,6 +195,13 @@ def test_a_corrupted_file_fails_as_ours(path, seed):
     engine.close()
     assert any(met)
     assert any("damaged" in str(problem) or isinstance(problem, list) for problem in met)
+
+
+@pytest.mark.subprocess
+def test_a_store_cut_short_while_open_does_not_end_the_process(path):
+    """A memory-mapped page behind the end of its file raises SIGBUS, which nobody can catch."""
+    with workers(("read_what_was_cut_short", path)) as (process,):
+        assert answers(process) == ["ENGINE", "ENGINE"]
 
 
 def test_a_closed_engine_is_refused_from_its_readers_too(engine):

@@ -1,15 +1,16 @@
 """The search index is in step with the nodes, whatever happened."""
 
+import json
 import sqlite3
 from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tests.conformance.builders import HOME, Clock, note, open_memory, patch_of, store
+from tests.conformance.histories import STEPS, play
 
 from evomem.domain.analysis import ANALYSIS_VERSION, tokens
 from evomem.engines.sqlite import sql
-from tests.conformance.builders import HOME, Clock, note, open_memory, patch_of, store
-from tests.conformance.histories import STEPS, play
 
 
 def definition():
@@ -42,8 +43,6 @@ def check(engine):
             "SELECT row, text.body, subject, slot, tags FROM node JOIN text ON text.id = text_id "
             "WHERE row NOT IN (SELECT node FROM tombstone)"
         ).fetchall()
-        import json
-
         assert sorted(documents) == sorted(
             (
                 row,

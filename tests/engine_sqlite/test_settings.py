@@ -4,12 +4,12 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from tests.conformance.builders import HOME, Clock, note, open_memory, patch_of
 
 from evomem.domain.analysis import TOKEN_PUNCTUATION
 from evomem.engines.sqlite import pool, sql
 from evomem.engines.sqlite.connection import BUSY_TIMEOUT_S, connect
 from evomem.engines.sqlite.engine import SqliteEngine
-from tests.conformance.builders import HOME, Clock, note, open_memory, patch_of
 
 
 def pragma(connection, name):
@@ -129,7 +129,9 @@ def test_a_recall_does_not_read_every_note(engine, memory, traced):
             given = dict.fromkeys((*names, "prefix", "limit"), "[]")
             plan = reader.execute(f"EXPLAIN QUERY PLAN {sql.QUERIES[name]}", given).fetchall()
             scans = [row[-1] for row in plan if row[-1].startswith("SCAN ")]
-            whole = [s for s in scans if s.split()[1] in {"node", "edge", "memory", "text", "wanted"}]
+            whole = [
+                s for s in scans if s.split()[1] in {"node", "edge", "memory", "text", "wanted"}
+            ]
             assert whole == [], name
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sqlite3
 import sys
+import threading
 from pathlib import Path
 
 import evomem
@@ -90,9 +91,7 @@ def fork_and_share(path, parent_closes):
 
 
 def fork_while_writing(path):
-    """Fork while threads write, as a web server may."""
-    import threading
-
+    """Fork while threads write, as a web server may; a child that hangs is ended."""
     memory = open_memory(path)
     memory.remember("before the fork")
     done = threading.Event()
@@ -105,25 +104,39 @@ def fork_while_writing(path):
     threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
     for thread in threads:
         thread.start()
+    failed = 0
     for n in range(3):
         child = os.fork()
         if child == 0:
+            signal.alarm(10)
             say(memory.remember(f"child {n}").node.id)
             os._exit(0)
-        os.waitpid(child, 0)
+        failed += os.waitpid(child, 0)[1] != 0
     done.set()
     for thread in threads:
         thread.join()
     for node_id in made:
         say(node_id)
     memory.close()
+    sys.exit(f"{failed} children failed" if failed else 0)
 
 
-def hold(path, mode):
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(f"BEGIN {mode}")
-    meet()
-    connection.execute("COMMIT")
+def read_what_was_cut_short(path):
+    """Read a store that another program truncates meanwhile."""
+    memory = open_memory(path)
+    for n in range(100):
+        memory.remember(f"note {n} of the zebra " * 20)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    memory.recall("zebra")
+    os.truncate(path, 8192)
+    for use in (lambda: memory.recall("zebra", k=100), lambda: memory.list(limit=1000)):
+        try:
+            use()
+            say("answered")
+        except evomem.EvoMemError as error:
+            say(error.code)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from tests.engine_sqlite.processes import answers, let_go, workers
+from tests.migration.make_store import make_store, open_store
+from tests.migration.test_schema import tables
 
 from evomem.engines.sqlite import migrate as migrating
 from evomem.engines.sqlite import sql
@@ -12,9 +15,6 @@ from evomem.engines.sqlite.connection import connect
 from evomem.engines.sqlite.engine import SqliteEngine
 from evomem.engines.sqlite.migrate import migrate, schema_version
 from evomem.errors import EngineError, SchemaVersionError
-from tests.engine_sqlite.processes import answers, let_go, workers
-from tests.migration.make_store import make_store, open_store
-from tests.migration.test_schema import tables
 
 EXTRA = "CREATE TABLE extra (x);\nINSERT INTO extra VALUES (1);\nALTER TABLE extra ADD COLUMN y;\n"
 

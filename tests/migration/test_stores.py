@@ -3,9 +3,9 @@
 import shutil
 
 import pytest
+from tests.migration.make_store import STORES, make_store, newest, open_store
 
 from evomem.engines.sqlite import sql
-from tests.migration.make_store import STORES, make_store, newest, open_store
 
 KEPT = sorted(STORES.glob("schema_*.db"))
 

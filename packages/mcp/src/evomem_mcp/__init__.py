@@ -1,7 +1,4 @@
-"""EvoMem as an MCP server: reserved, nothing usable is in it yet.
-
-It will hold the server (stdio and streamable HTTP) and its command, `evomem-mcp`.
-"""
+"""EvoMem as an MCP server; `evomem_mcp.server.create_server` makes one from a memory."""
 
 from importlib.metadata import version
 

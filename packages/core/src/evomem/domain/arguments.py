@@ -68,6 +68,9 @@ def text_list(value: object, field: str) -> tuple[str, ...]:
     if len(items) > MAX_ITEMS:
         message = f"{field} has {len(items)} entries, more than the {MAX_ITEMS} allowed."
         raise TooLargeError(message, field=field)
+    if any(item is None for item in items):
+        message = f"{field} holds None where a text is meant."
+        raise InvalidRequestError(message, field=field)
     read = (text_or_none(item, field) for item in items)
     return tuple(dict.fromkeys(item for item in read if item))
 

@@ -1,0 +1,47 @@
+"""The server: the notes toolset on one memory."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any, Literal
+
+from mcp.server.mcpserver import MCPServer
+
+import evomem
+from evomem_mcp import __version__
+from evomem_mcp.limits import DEFAULT_MAX_CHARS
+from evomem_mcp.notes import NOTES
+from evomem_mcp.tool import Session, bind
+
+LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+
+_READ_ONLY = "\nThis memory is read-only here: remember, link and forget are refused.\n"
+
+
+def create_server(
+    memory: evomem.Memory,
+    *,
+    max_chars: int = DEFAULT_MAX_CHARS,
+    read_only: bool = False,
+    log_level: LogLevel = "WARNING",
+) -> MCPServer[dict[str, Any]]:
+    """Return a server on a memory, which the caller closes.
+
+    Args:
+        memory: The handle; its namespace is the wall that clients stay behind.
+        max_chars: Bound of an answer; longer ones are cut with a marker.
+        read_only: Whether to tell clients that the memory was opened so.
+        log_level: Of what goes to standard error.
+    """
+    session = Session(memory, max_chars)
+    instructions = files("evomem_mcp").joinpath("instructions.md").read_text("utf-8")
+    return MCPServer(
+        "evomem",
+        title="EvoMem",
+        description="A memory for AI agents that knows when a decision was replaced.",
+        instructions=instructions + _READ_ONLY if read_only else instructions,
+        version=__version__,
+        tools=[bind(spec, session) for spec in NOTES],
+        log_level=log_level,
+        subscriptions=False,
+    )

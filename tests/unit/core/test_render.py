@@ -1,0 +1,109 @@
+"""Text for prompts: every node says in words where it stands."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from evomem import Hit, Matched, MemoryNode, RecallResult, Spans, Status
+from evomem.domain.render import render_node, render_recall
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def node(node_id="n1", text="The ledger runs on SQLite.", **fields: Any) -> MemoryNode:
+    given: dict[str, Any] = dict.fromkeys(MemoryNode.__dataclass_fields__)
+    given |= dict.fromkeys(("trigger", "change", "alternatives_tried", "consequences"), Spans())
+    given |= {"status": Status.ACTIVE, "memory_id": "m1", "version": 1, "relations": {}}
+    given |= dict.fromkeys(("created_at", "recorded_at", "valid_from"), DAY)
+    given |= {"tags": (), "metadata": {}, "supersedes": (), "superseded_by": (), "purged": False}
+    return MemoryNode(**{**given, "id": node_id, "text": text, **fields})
+
+
+def hit(head, **fields: Any) -> Hit:
+    return Hit(node=head, score=1.0, matched=Matched(head.id, 1, "text"), **fields)
+
+
+def render(*hits, **fields: Any):
+    return render_recall(RecallResult(hits, **fields)).split("\n")
+
+
+@pytest.mark.promise("recall.head")
+@pytest.mark.parametrize("status", Status)
+def test_the_status_stands_first_in_words(status):
+    line = render_node(node(status=status))
+    assert line == f"[status: {status.value} | n1 | 2026-03-01] The ledger runs on SQLite."
+
+
+def test_scope_and_slot_are_shown():
+    line = render_node(node(scope="eu", slot="db/main"))
+    assert line.startswith("[status: active | n1 | 2026-03-01 | scope eu | slot db/main] ")
+
+
+def test_a_purged_node_says_so():
+    assert render_node(node(text="", status=Status.FORGOTTEN)).endswith("] (text purged)")
+
+
+def test_the_lines_of_a_text_are_indented():
+    assert render_node(node(text="one\ntwo\r\nthree")).endswith("] one\n   two\n   three")
+
+
+@pytest.mark.promise("recall.head")
+def test_an_answer_shows_what_it_replaced_with_its_status():
+    old = node("n0", "The ledger runs on Postgres.", status=Status.SUPERSEDED)
+    assert render(hit(node(), supersedes=(old,))) == [
+        "1. [status: active | n1 | 2026-03-01] The ledger runs on SQLite.",
+        "   replaced: [status: superseded | n0 | 2026-03-01] The ledger runs on Postgres.",
+    ]
+
+
+def test_a_history_is_told_instead_of_the_last_step():
+    old = [node(f"n{n}", "older", status=Status.SUPERSEDED) for n in (3, 2)]
+    lines = render(hit(node(), supersedes=(old[0],), history=tuple(old)))
+    assert [line.split(" | ")[1] for line in lines] == ["n1", "n3", "n2"]
+
+
+def test_answers_are_numbered():
+    lines = render(hit(node("n1")), hit(node("n2")))
+    assert [line[:3] for line in lines] == ["1. ", "2. "]
+
+
+def test_what_is_overridden_says_that_it_does_not_hold_here():
+    marked = node(relations={"overridden_by": ("n2", "n3")})
+    lines = render(hit(marked, overridden=("n2",)))
+    assert lines[1] == "   does not hold in this scope: overridden by n2"
+    assert len(lines) == 2
+
+
+def test_what_is_overridden_elsewhere_says_partly():
+    lines = render(hit(node(relations={"overridden_by": ("n2", "n3"), "caused_by": ("n9",)})))
+    assert lines[1:] == ["   partly overridden by n2, n3"]
+
+
+def test_what_is_amended_says_by_which():
+    lines = render(hit(node(relations={"amended_by": ("n2",)})))
+    assert lines[1:] == ["   partly amended by n2"]
+
+
+def test_what_is_about_to_be_replaced_says_so():
+    lines = render(hit(node(), scheduled=("n2",)))
+    assert lines[1:] == ["   will be replaced by n2 (status: scheduled)"]
+
+
+def test_no_answer_is_said():
+    assert render() == ["No memory answers this."]
+    assert RecallResult().to_text() == "No memory answers this."
+
+
+def test_a_weak_answer_is_said_before_it():
+    lines = render(hit(node()), insufficient=True)
+    assert lines[0].startswith("Weak match")
+    assert lines[1].startswith("1. [status: active")
+
+
+def test_warnings_close_the_text():
+    assert render(hit(node()), warnings=("one", "two"))[1:] == ["Note: one", "Note: two"]
+
+
+def test_a_warning_is_not_lost_when_nothing_answers():
+    assert "Note: one" in render(warnings=("one",))
