@@ -237,7 +237,7 @@ def test_an_id_that_is_no_text_is_refused_everywhere(memory, refused, known, wro
 @pytest.mark.parametrize(
     "wrong", ["\ud83dabcdefg", "abcdefg\0", "x" * MIB], ids=["surrogate", "nul", "long"]
 )
-def test_an_id_of_odd_characters_is_unknown_everywhere(memory, refused, known, wrong):
+def test_a_text_that_cannot_be_an_id_is_refused_everywhere(memory, refused, known, wrong):
     for call in (
         lambda: memory.get_node(wrong),
         lambda: memory.history(wrong),
@@ -245,7 +245,7 @@ def test_an_id_of_odd_characters_is_unknown_everywhere(memory, refused, known, w
         lambda: memory.unlink(known, wrong),
         lambda: memory.link(known, supersedes=[wrong[:999]]),
     ):
-        with refused(memory, NotFoundError, "no node of this namespace"):
+        with refused(memory, InvalidRequestError, "is no id"):
             call()
 
 

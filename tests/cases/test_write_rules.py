@@ -16,12 +16,12 @@ from evomem import (
 def test_a_narrower_or_disjoint_note_does_not_replace_wholly(memory, refused, old_scope):
     old = memory.remember("ledger on postgres", scope=old_scope).node.id
     scope = "staging" if old_scope else "production"
-    with refused(memory, ScopeMismatchError, rf"overrides=\['{old}'\]"):
+    with refused(memory, ScopeMismatchError, rf"overrides=\[{old}\]"):
         memory.remember("ledger on sqlite", scope=scope, supersedes=old)
-    with refused(memory, ScopeMismatchError, rf"overrides=\['{old}'\]"):
+    with refused(memory, ScopeMismatchError, rf"overrides=\[{old}\]"):
         memory.remember("ledger on sqlite", scope=scope, refines=old)
     other = memory.remember("ledger on files", scope=scope).node.id
-    with refused(memory, ScopeMismatchError, rf"overrides=\['{old}'\]"):
+    with refused(memory, ScopeMismatchError, rf"overrides=\[{old}\]"):
         memory.link(other, supersedes=old)
 
 
@@ -212,9 +212,12 @@ def test_a_purged_node_keeps_its_place_and_loses_its_words(memory, found):
 
 def test_a_link_needs_something_to_replace(memory, refused):
     first = memory.remember("one").node.id
-    for nothing in ([], "", [" "], ()):
+    for nothing in ([], ()):
         with refused(memory, InvalidRequestError, "name the older node"):
             memory.link(first, supersedes=nothing)
+    for blank in ("", [" "]):
+        with refused(memory, InvalidRequestError, "is no id"):
+            memory.link(first, supersedes=blank)
 
 
 def test_only_an_open_link_may_be_undone(memory, refused):

@@ -1,10 +1,10 @@
 """Patches made by hand, and a picture of all that a reach holds, through the port alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evomem import Candidate, Memory, NoLink
+from evomem import Memory
 from evomem.cronista.base import create_cronista
 from evomem.domain.analysis import tokens
 from evomem.domain.edge import SUPERSEDES, Edge
@@ -14,7 +14,7 @@ from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import MemoryState, Op, Operation, Patch
 from evomem.engines.base import Engine, Filters
-from evomem.linker.base import NoteView
+from evomem.linker.base import create_linker
 from evomem.service.context import Context
 
 HOME: Namespace = ("tenant", "home")
@@ -38,17 +38,10 @@ class Clock:
         return self.now
 
 
-class SilentLinker:
-    """Never links, so that these tests are about storage alone."""
-
-    name = "silent/1"
-
-    def decide(self, note: NoteView, candidates: Sequence[Candidate]) -> NoLink:
-        return NoLink(f"{len(candidates)} candidates for {note.text!r} ignored")
-
-
 def open_memory(engine: Engine, clock: Callable[[], datetime], namespace: Namespace) -> Memory:
-    context = Context(engine, namespace, create_cronista("lite"), SilentLinker(), "off", clock)
+    context = Context(
+        engine, namespace, create_cronista("lite"), create_linker("heuristic"), "off", clock
+    )
     return Memory(context)
 
 

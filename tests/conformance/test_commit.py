@@ -84,58 +84,58 @@ def test_all_of_a_patch_is_there_after_the_commit(engine):
         assert latest == [beside.id, new.id, old.id]
 
 
-def _unknown_end(old, foreign):
+def _unknown_end(_old, _foreign):
     new = note("broken")
     return patch_of(note("good"), new, edges=(Edge("supersedes", new.id, "nunknownnode"),))
 
 
-def _foreign_end(old, foreign):
+def _foreign_end(_old, foreign):
     new = note("broken")
     return patch_of(note("good"), new, edges=(replaces(new, foreign),))
 
 
-def _self_edge(old, foreign):
+def _self_edge(_old, _foreign):
     new = note("broken")
     return patch_of(note("good"), new, edges=(replaces(new, new),))
 
 
-def _unknown_removal(old, foreign):
+def _unknown_removal(_old, _foreign):
     return patch_of(note("good"), removed=("nunknownnode",))
 
 
-def _removed_twice(old, foreign):
+def _removed_twice(old, _foreign):
     return patch_of(note("good"), removed=(old.id, old.id))
 
 
-def _unknown_tip(old, foreign):
+def _unknown_tip(_old, _foreign):
     return patch_of(note("good"), memories=(MemoryState("m1", 1, "nunknownnode", START),))
 
 
-def _foreign_suggestion(old, foreign):
+def _foreign_suggestion(_old, foreign):
     new = note("broken")
     link = SuggestedLink(new.id, foreign.id, "why", 0.5, "silent/1")
     return patch_of(note("good"), new, suggestions=(link,))
 
 
-def _known_node_id(old, foreign):
+def _known_node_id(old, _foreign):
     return patch_of(note("good"), note("broken", id=old.id))
 
 
-def _known_version(old, foreign):
+def _known_version(old, _foreign):
     return patch_of(note("good"), note("broken", memory_id=old.memory_id, version=old.version))
 
 
-def _event_id_twice(old, foreign):
+def _event_id_twice(_old, _foreign):
     one = event("said")
     return patch_of(note("good"), events=(one, replace(one, content="said again")))
 
 
-def _external_id_twice(old, foreign):
+def _external_id_twice(_old, _foreign):
     events = (event("said", external_id="x"), event("again", external_id="x"))
     return patch_of(note("good"), events=events)
 
 
-def _metadata_no_engine_can_hold(old, foreign):
+def _metadata_no_engine_can_hold(_old, _foreign):
     return patch_of(note("good"), note("broken", metadata={"value": object()}))
 
 

@@ -32,7 +32,7 @@ def test_statuses_add_up_to_those_of_the_lineage(engine, clock, steps):
             assert counted(reader, reach, at) == Counter(story.status(n, at) for n in ids)
 
 
-def test_every_status_is_counted(engine, memory, clock):
+def test_every_status_is_counted(memory, clock):
     old = memory.remember("old").node.id
     memory.remember("new", supersedes=old)
     worded = memory.remember("worded").node.id
@@ -47,7 +47,7 @@ def test_every_status_is_counted(engine, memory, clock):
     assert memory.stats().nodes["active"] == 3
 
 
-def test_an_amendment_leaves_its_node_active(engine, memory):
+def test_an_amendment_leaves_its_node_active(memory):
     node = memory.remember("We deploy on Friday at noon.").node.id
     memory.remember("At nine.", amends={"id": node, "part": "at noon"})
     memory.remember("In the EU on Monday.", overrides=node, scope="eu")

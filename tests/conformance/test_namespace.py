@@ -87,7 +87,7 @@ def test_what_lies_below_is_visible_only_when_asked(engine, foreign):
 
 
 @pytest.mark.promise("namespace.wall")
-def test_no_use_case_reaches_a_foreign_node(engine, foreign, memory):
+def test_no_use_case_reaches_a_foreign_node(foreign, memory):
     old, new = (node.id for node in foreign)
     own = memory.remember("own").node.id
     calls = [

@@ -40,7 +40,7 @@ def test_pages_hold_every_earlier_node_once_while_writes_go_on(engine, size):
         after = page[-1]
         store(engine, "written meanwhile")
         engine.commit(patch_of(removed=(ids.pop(),)) if size == 7 else patch_of())
-    assert pages == [n for n in reversed([r for r in recent(engine)[::-1] if r in pages])]
+    assert pages == [n for n in recent(engine) if n in pages]
     assert len(pages) == len(set(pages)) == 20
 
 

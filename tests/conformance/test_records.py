@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conformance.builders import HOME, REACH, START, note, patch_of, store
 
+from evomem import EvoMemError
 from evomem.domain.event import Event
 from evomem.domain.extraction import FIELDS, Extraction, Span, Spans
 from evomem.domain.identifiers import EVENT, new_id
@@ -191,10 +192,17 @@ def test_ids_are_found_by_how_they_begin(engine, prefix_length):
         assert reader.expand(REACH, "nsame%", 5) == []
 
 
-@pytest.mark.parametrize("given", ["\ud800same0", "nsame0\udfff", "nsame0\0", '"', "\U0010ffff"])
+@pytest.mark.parametrize("given", ["nsame0\0", '"', "%", "\U0010ffff"])
 def test_an_id_that_no_text_can_be_is_unknown(engine, given):
     store(engine, "one")
     with engine.read() as reader:
         assert reader.expand(REACH, given, 5) == []
         assert reader.records(REACH, [given]) == {}
         assert reader.lineage(REACH, [given], START).facts == {}
+
+
+@pytest.mark.parametrize("given", ["\ud800same0", "nsame0\udfff", "nsame0\0"])
+def test_half_a_character_in_an_id_is_refused_as_ours(memory, given):
+    for use in (memory.get_node, memory.history, memory.forget):
+        with pytest.raises(EvoMemError):
+            use(given)

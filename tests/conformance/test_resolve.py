@@ -197,7 +197,7 @@ def test_what_was_known_at_an_earlier_commit_is_answered(engine):
     ]
 
 
-def test_refinements_are_told_from_replacements(engine, memory):
+def test_refinements_are_told_from_replacements(memory):
     first = remember(memory, "we use sqlite")
     second = remember(memory, "We use SQLite 3.", refines=first)
     third = remember(memory, "We use Postgres.", supersedes=second)
@@ -215,7 +215,7 @@ def test_relations_decide_nothing(engine, memory, clock):
 
 @pytest.mark.timeout(3)
 @pytest.mark.promise("resolve.total")
-def test_a_merged_node_cannot_come_to_replace_what_it_was_merged_into(engine, memory):
+def test_a_merged_node_cannot_come_to_replace_what_it_was_merged_into(memory):
     a, b = remember(memory, "one"), remember(memory, "two")
     merged = remember(memory, "both", supersedes=[a, b])
     with pytest.raises(InvalidRequestError):

@@ -48,7 +48,7 @@ def test_a_reader_does_not_see_what_is_committed_meanwhile(engine):
 def test_a_reader_opened_after_a_commit_sees_it_from_any_thread(engine):
     for n in range(10):
         (node,) = store(engine, f"needle{n}")
-        found = []
+        found: list[str] = []
 
         def look(word=f"needle{n}", found=found):
             with engine.read() as reader:

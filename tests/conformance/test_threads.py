@@ -1,5 +1,6 @@
 """One handle, many threads."""
 
+import itertools
 import threading
 from collections import Counter
 
@@ -61,7 +62,7 @@ def test_racing_successors_of_one_note_all_land_in_one_line(engine, memory, cloc
     assert len(line) == 33
     assert {node.memory_id for node in line} == {line[0].memory_id}
     assert [node.version for node in line] == list(range(33, 0, -1))
-    for newer, older in zip(line, line[1:], strict=False):
+    for newer, older in itertools.pairwise(line):
         assert (newer.supersedes, older.superseded_by) == ((older.id,), (newer.id,))
     assert Counter(node.status.value for node in line) == {"active": 1, "superseded": 32}
     assert heads(engine, root, clock.now) == [line[0].id]
@@ -128,7 +129,7 @@ def test_racing_links_never_close_a_circle(memory):
     assert sorted(memory.get_node(n).status.value for n in (a, b)) == ["active", "superseded"]
 
 
-def test_threads_in_namespaces_of_their_own_do_not_meet(engine, memory):
+def test_threads_in_namespaces_of_their_own_do_not_meet(memory):
     def work(n):
         inner = memory.within(f"user-{n}")
         return [inner.remember(f"note {i}").node.id for i in range(10)]

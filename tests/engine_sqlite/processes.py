@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -32,11 +33,16 @@ def workers(*calls: Sequence[object]) -> Iterator[list[Process]]:
             process.communicate()
 
 
+def output(process: Process) -> IO[str]:
+    """Return what the worker says."""
+    assert process.stdout is not None
+    return process.stdout
+
+
 def let_go(processes: Sequence[Process]) -> None:
     """Wait until all are ready, then start them at once."""
     for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n", process.communicate()[1]
+        assert output(process).readline() == "ready\n", process.communicate()[1]
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("\n")

@@ -20,13 +20,13 @@ def texts(engine):
 
 
 @pytest.fixture
-def other(path, engine):
+def other(path, engine):  # noqa: ARG001  the store must be there
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         yield other
 
 
 @pytest.fixture
-def impatient(path, engine, monkeypatch):
+def impatient(path, monkeypatch):
     monkeypatch.setattr(settings, "BUSY_TIMEOUT_S", 0.1)
     impatient = SqliteEngine(path)
     yield impatient
@@ -58,7 +58,7 @@ def test_a_write_that_waited_too_long_writes_nothing(impatient, other):
 
 def test_the_message_of_a_busy_store_says_how_long_it_waited(impatient, other):
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(EngineBusyError, match="0.1 s|less than a second|Retry"):
+    with pytest.raises(EngineBusyError, match="Retry"):
         impatient.commit(patch_of(note("zebra")))
     other.execute("ROLLBACK")
 
@@ -69,7 +69,7 @@ def test_readers_are_not_blocked_by_a_writer(impatient, other, lock):
     other.execute(lock)
     other.execute("UPDATE memory SET version = 7")
     assert texts(impatient) == ["zebra"]
-    assert SqliteEngine(impatient.location, read_only=True).close() is None
+    SqliteEngine(impatient.location, read_only=True).close()
     other.execute("ROLLBACK")
 
 

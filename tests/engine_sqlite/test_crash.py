@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from tests.conformance.builders import Clock, open_memory
-from tests.engine_sqlite.processes import answers, let_go, run, workers
+from tests.engine_sqlite.processes import answers, let_go, output, run, workers
 
 from evomem.engines.sqlite.engine import SqliteEngine
 
@@ -43,10 +43,10 @@ def test_writers_that_are_killed_again_and_again_lose_nothing_acknowledged(path)
         with workers(*calls) as started:
             let_go(started)
             for process in started:
-                made += [process.stdout.readline().strip() for _ in range(3 + round_)]
+                made += [output(process).readline().strip() for _ in range(3 + round_)]
                 process.kill()
             for process in started:
-                made += process.stdout.read().split("\n")[:-1]
+                made += output(process).read().split("\n")[:-1]
         found = stored(path)
         assert set(made) <= set(found)
         # A note may be committed and its writer killed before it could say so.

@@ -110,6 +110,8 @@ def test_a_disk_that_fails_at_the_commit_costs_nothing(engine, path, monkeypatch
     with engine._pool.writer() as connection:
         real = connection
 
+    broken = sqlite3.OperationalError("disk I/O error")
+
     class Failing:
         in_transaction = True
 
@@ -117,7 +119,7 @@ def test_a_disk_that_fails_at_the_commit_costs_nothing(engine, path, monkeypatch
             if text == "COMMIT":
                 real.execute("ROLLBACK")
                 self.in_transaction = False
-                raise sqlite3.OperationalError("disk I/O error")
+                raise broken
             return real.execute(text, *given)
 
     monkeypatch.setattr(engine._pool, "_writer", Failing())
@@ -174,7 +176,7 @@ def test_a_corrupted_file_fails_as_ours(path, seed):
         content[number * page : (number + 1) * page] = rng.randbytes(page)
     path.write_bytes(content)
 
-    met = []
+    met: list[object] = []
     try:
         engine = SqliteEngine(path)
     except EngineError:
@@ -195,6 +197,15 @@ def test_a_corrupted_file_fails_as_ours(path, seed):
     engine.close()
     assert any(met)
     assert any("damaged" in str(problem) or isinstance(problem, list) for problem in met)
+
+
+def test_an_error_that_ended_the_snapshot_is_the_one_that_is_told(engine):
+    """SQLite ends a transaction by itself after some errors; ending it again fails."""
+    broken = sqlite3.OperationalError("disk I/O error")
+    with pytest.raises(EngineError) as refusal, engine.read() as reader:  # noqa: PT012
+        reader._connection.execute("ROLLBACK")
+        raise broken
+    assert refusal.value.__cause__ is broken
 
 
 @pytest.mark.subprocess

@@ -70,7 +70,7 @@ def test_a_file_may_have_any_name(tmp_path, name):
 def test_a_variable_that_is_not_set_is_refused(tmp_path, monkeypatch, given):
     monkeypatch.delenv("UNSET_PLACE", raising=False)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidRequestError, match="UNSET_PLACE|APPDATA"):
+    with pytest.raises(InvalidRequestError, match=r"UNSET_PLACE|APPDATA"):
         SqliteEngine(given)
     assert list(tmp_path.iterdir()) == []
 
@@ -240,8 +240,7 @@ def test_a_read_only_folder_with_a_log_hides_nothing_acknowledged(tmp_path, as_n
     with as_nobody():
         try:
             engine = SqliteEngine(folder / "store.db", read_only=True)
-        except (EngineError, ReadOnlyError) as refusal:
-            assert str(folder) in refusal.message
+        except EngineError:
             return
         memory = open_memory(engine, Clock(), ("default",))
         assert {n.id for n in memory.list(status="all")} == set(made)

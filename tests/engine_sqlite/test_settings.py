@@ -65,8 +65,8 @@ def test_a_connection_for_reading_cannot_write(engine, path, mode):
         connection.execute("DELETE FROM node")
 
 
-def test_every_write_takes_the_lock_at_once(engine, monkeypatch):
-    seen = []
+def test_every_write_takes_the_lock_at_once(engine):
+    seen: list[str] = []
     with engine._pool.writer() as connection:
         connection.set_trace_callback(seen.append)
     engine.commit(patch_of(note("zebra")))
@@ -78,7 +78,7 @@ def test_every_write_takes_the_lock_at_once(engine, monkeypatch):
 @pytest.fixture
 def traced(monkeypatch):
     """Return what every connection made from now on is told to do."""
-    seen = []
+    seen: list[str] = []
 
     def connect_traced(*args, **options):
         connection = connect(*args, **options)
@@ -119,7 +119,7 @@ def test_opening_and_reading_write_nothing(memory, engine, path, traced):
     assert path.read_bytes() == before
 
 
-def test_a_recall_does_not_read_every_note(engine, memory, traced):
+def test_no_look_up_reads_every_note(engine, memory):
     """The plans of the look-ups by id, digest, slot and memory use an index."""
     for n in range(50):
         memory.remember(f"note {n}", slot=f"slot {n}")

@@ -17,15 +17,8 @@ from evomem.engines.sqlite.migrate import migrate
 from evomem.engines.sqlite.sql import migrations
 
 
-class _Silent:
-    name = "silent/1"
-
-    def decide(self, note, candidates):
-        return evomem.NoLink("never asked")
-
-
-def open_memory(path, **options):
-    return evomem.open(path, linking="off", linker=_Silent(), **options)
+def open_memory(path):
+    return evomem.open(path, linking="off")
 
 
 def say(*words):
@@ -61,7 +54,7 @@ def write_and_die(path, count):
 def write_for_ever(path, label):
     memory = open_memory(path)
     meet()
-    last = []
+    last: list[str] = []
     for n in range(1_000_000):
         last = [memory.remember(f"{label} note {n}", supersedes=last).node.id]
         say(last[0])
@@ -86,8 +79,9 @@ def fork_and_share(path, parent_closes):
     if parent_closes == "close":
         memory.close()
     os.write(child_in, b".")
-    os.waitpid(child, 0)
+    _, status = os.waitpid(child, 0)
     memory.close()
+    sys.exit(status and "the child failed")
 
 
 def fork_while_writing(path):
@@ -95,7 +89,7 @@ def fork_while_writing(path):
     memory = open_memory(path)
     memory.remember("before the fork")
     done = threading.Event()
-    made = []
+    made: list[str] = []
 
     def work(n):
         while not done.is_set():

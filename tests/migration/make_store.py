@@ -15,18 +15,12 @@ from unittest import mock
 import evomem
 from evomem.cronista.base import create_cronista
 from evomem.engines.sqlite.engine import SqliteEngine
+from evomem.linker.base import create_linker
 from evomem.service.context import Context
 
 STORES = Path(__file__).with_name("stores")
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMESPACE = ("default",)
-
-
-class _Silent:
-    name = "silent/1"
-
-    def decide(self, note, candidates):
-        return evomem.NoLink("never asked")
 
 
 class _Clock:
@@ -42,8 +36,8 @@ def open_store(
     path: Path, *, read_only: bool = False, start: datetime = START + timedelta(days=30)
 ) -> evomem.Memory:
     engine = SqliteEngine(path, read_only=read_only)
-    parts = (create_cronista("lite"), _Silent(), "off")
-    return evomem.Memory(Context(engine, NAMESPACE, *parts, _Clock(start)))
+    parts = (create_cronista("lite"), create_linker("heuristic"), "off", _Clock(start))
+    return evomem.Memory(Context(engine, NAMESPACE, *parts))
 
 
 def fill(memory: evomem.Memory) -> None:
@@ -75,15 +69,11 @@ def fill(memory: evomem.Memory) -> None:
 def make_store(path: Path) -> None:
     """Write the store, the same every time, with no log beside it."""
     rng = random.Random(7)  # noqa: S311  ids that are the same each time, no secret
-    drawn = mock.Mock(token_bytes=rng.randbytes, randbits=rng.getrandbits)
-    identity = mock.Mock(hex=f"{7:032x}")
-    with (
-        mock.patch("evomem.domain.identifiers.secrets", drawn),
-        mock.patch("evomem.engines.sqlite.migrate.uuid.uuid4", return_value=identity),
-        open_store(path, start=START) as memory,
-    ):
+    with mock.patch("os.urandom", rng.randbytes), open_store(path, start=START) as memory:
         fill(memory)
     with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'store_id'", (f"{7:032x}",))
+        connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("VACUUM")
 

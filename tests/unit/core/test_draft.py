@@ -1,10 +1,11 @@
 """A draft keeps its picture of the store in step with what it will write."""
 
 import pytest
-from tests.unit.core.test_planning import NOW, day, draft_of, plan, record
+from tests.unit.core.test_planning import NOW, day, draft_of, plan, record, written
 
-from evomem import InvalidRequestError, Status
+from evomem import InvalidRequestError, ScopeMismatchError, Status
 from evomem.domain.edge import AMENDS, SUPERSEDES, Edge
+from evomem.domain.links import plan_link
 from evomem.domain.patch import MemoryState, Op
 from evomem.domain.text import digest
 
@@ -126,3 +127,50 @@ def test_a_node_added_with_an_earlier_beginning_keeps_the_latest_of_its_memory()
     plan(draft, "Third.", supersedes=draft.nodes[0].id)
     assert draft.nodes[1].valid_from == NOW
     assert draft.memories["m-a"].latest_valid_from == NOW
+
+
+def test_a_link_after_the_fact_moves_nothing():
+    draft = draft_of(record("a"), record("b"))
+    assert plan_link(draft, "b", ["a"]) == (["a"], [])
+    assert written(draft) == ([(SUPERSEDES, "b", "a")], [(Op.LINK, "b", 2)])
+    assert draft.memories == {"m-a": MemoryState("m-a", 2, "a", day(-9))}
+
+
+def test_a_link_that_is_there_is_not_made_twice():
+    draft = draft_of(record("a"), record("b"), edges=[Edge(SUPERSEDES, "b", "a")])
+    assert plan_link(draft, "b", ["a", "a"]) == ([], [])
+    assert draft.is_empty
+
+
+def test_a_link_to_what_was_replaced_takes_its_tip():
+    b = record("b", memory_id="m-a", version=2)
+    draft = draft_of(record("a"), b, record("c"), edges=[Edge(SUPERSEDES, "b", "a")])
+    done, moved = plan_link(draft, "c", ["a"])
+    assert (done, [tuple(m) for m in moved]) == (["b"], [("a", "b")])
+
+
+@pytest.mark.promise("resolve.total")
+def test_no_node_comes_to_replace_itself():
+    edges = [Edge(SUPERSEDES, "b", "a"), Edge(SUPERSEDES, "c", "b")]
+    draft = draft_of(record("a"), record("b"), record("c"), edges=edges)
+    for new, old in (("a", "a"), ("a", "b"), ("a", "c"), ("b", "c")):
+        with pytest.raises(InvalidRequestError):
+            plan_link(draft, new, [old])
+    assert draft.is_empty
+
+
+@pytest.mark.promise("resolve.total")
+def test_a_merged_node_does_not_come_to_replace_the_merge():
+    """Its tip is the merge, which comes after the node that would replace it."""
+    c = record("c", memory_id="m-a", version=2)
+    edges = [Edge(SUPERSEDES, "c", "a"), Edge(SUPERSEDES, "c", "b")]
+    draft = draft_of(record("a"), record("b"), c, edges=edges)
+    with pytest.raises(InvalidRequestError):
+        plan_link(draft, "b", ["a"])
+
+
+def test_a_link_keeps_the_rule_of_scopes():
+    draft = draft_of(record("a"), record("b", scope="eu"))
+    with pytest.raises(ScopeMismatchError):
+        plan_link(draft, "b", ["a"])
+    assert plan_link(draft, "a", ["b"]) == (["b"], [])

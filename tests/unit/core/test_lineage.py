@@ -22,41 +22,63 @@ def day(number):
 class History:
     """Nodes as writers may make them: each attaches to ends of the lines before it."""
 
-    facts: dict = field(default_factory=dict)
-    edges: list = field(default_factory=list)
+    facts: dict[str, NodeFacts] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
 
     def after(self, node):
         return {edge.new for edge in self.edges if edge.old == node}
 
     def descendants(self, node):
-        found, waiting = set(), {node}
+        found: set[str] = set()
+        waiting = {node}
         while waiting:
             waiting = set().union(*map(self.after, waiting)) - found
             found |= waiting
         return found
 
-    def earlier_versions(self, node):
-        memory = self.facts[node].memory_id
-        found, waiting = set(), {node}
+    def in_line(self, edge):
+        """Tell a next version from a node that a link put after another."""
+        newer, older = self.facts[edge.new], self.facts[edge.old]
+        return newer.memory_id == older.memory_id and newer.version > older.version
+
+    def versions(self, node, *, later):
+        """Return the later or the earlier versions of the same line."""
+        steps = [(e.old, e.new) if later else (e.new, e.old) for e in self.edges if self.in_line(e)]
+        found: set[str] = set()
+        waiting = {node}
         while waiting:
-            before = {e.old for e in self.edges if e.new in waiting}
-            waiting = {n for n in before if self.facts[n].memory_id == memory} - found
+            waiting = {end for start, end in steps if start in waiting} - found
             found |= waiting
         return found
+
+    def elsewhere(self, node):
+        """Return what comes after the node by way of at least one link out of its line."""
+        line = {node} | self.versions(node, later=True)
+        links = [e for e in self.edges if e.old in line and not self.in_line(e)]
+        return set().union(*({e.new} | self.descendants(e.new) for e in links))
 
     def ends(self, node):
         return {n for n in self.descendants(node) if not self.after(n)} or {node}
 
+    def standing_before(self, node, at):
+        """Earlier versions that no link has ended by `at`."""
+        earlier = self.versions(node, later=False)
+        return [n for n in earlier if all(self.facts[e].valid_from > at for e in self.elsewhere(n))]
+
     def in_force(self, node, at):
         fact = self.facts[node]
-        later = [self.facts[n] for n in self.descendants(node)]
-        begun = [f for f in later if f.valid_from <= at]
-        earlier = [self.facts[n] for n in self.earlier_versions(node)]
+
+        def begun(nodes):
+            return [f.valid_from for f in map(self.facts.get, nodes) if f and f.valid_from <= at]
+
         return (
             fact.valid_from <= at
-            and all(f.memory_id == fact.memory_id for f in begun)
-            and all(f.valid_from < fact.valid_from for f in begun)
-            and not (fact.backdated and any(fact.valid_from < f.valid_from <= at for f in earlier))
+            and not begun(self.elsewhere(node))
+            and all(t < fact.valid_from for t in begun(self.versions(node, later=True)))
+            and not (
+                fact.backdated
+                and any(t > fact.valid_from for t in begun(self.standing_before(node, at)))
+            )
         )
 
     def status(self, node, at):

@@ -23,7 +23,7 @@ from evomem.domain.edge import AMENDS, OVERRIDES, REFINES, SUPERSEDES, Edge
 from evomem.domain.lineage import Lineage, NodeFacts
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import MemoryState, Op
-from evomem.domain.planning import note_digest, plan_link, plan_note
+from evomem.domain.planning import note_scope, plan_note
 from evomem.domain.text import digest
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -184,7 +184,7 @@ def test_replacing_a_node_that_was_split_names_its_parts():
     draft = draft_of(
         record("a"), *parts, edges=[Edge(SUPERSEDES, "b", "a"), Edge(SUPERSEDES, "c", "a")]
     )
-    with pytest.raises(InvalidRequestError, match="split into b, c|split into c, b") as refusal:
+    with pytest.raises(InvalidRequestError, match="split into") as refusal:
         plan(draft, supersedes="a")
     assert set(refusal.value.details["heads"]) == {"b", "c"}
     assert draft.is_empty
@@ -213,7 +213,7 @@ def test_a_replacement_holds_wherever_the_old_ones_did(old, asked, scope):
 )
 def test_a_narrower_or_other_scope_cannot_replace_wholly(old, asked):
     draft = draft_of(record("a", scope=old))
-    with pytest.raises(ScopeMismatchError, match=r"overrides=\['a'\]") as refusal:
+    with pytest.raises(ScopeMismatchError, match="overrides") as refusal:
         plan(draft, supersedes="a", scope=asked)
     assert refusal.value.code == "SCOPE_MISMATCH"
     assert draft.is_empty
@@ -268,9 +268,11 @@ def test_a_slot_replaces_its_value_in_the_same_scope():
     assert (first.superseded, first.decision.outcome) == ((), "no_link")
 
 
-def test_a_named_target_wins_over_the_slot():
+def test_a_slot_keeps_one_value_whatever_else_its_note_replaces():
     draft = draft_of(record("a", slot="branch"), record("b"))
-    assert plan(draft, slot="branch", supersedes="b").superseded == ("b",)
+    planned = plan(draft, slot="branch", supersedes="b")
+    assert set(planned.superseded) == {"a", "b"}
+    assert draft.lineage.heads("a", NOW) == draft.lineage.heads("b", NOW) == [planned.node_id]
 
 
 def test_an_equal_active_note_is_reused_and_what_was_dropped_is_named():
@@ -323,7 +325,7 @@ def test_an_override_needs_a_scope_inside_the_old_one():
     plan(draft, "Another.", overrides="b", scope="eu/de")
     assert [edge.kind for edge in draft.edges] == [OVERRIDES, OVERRIDES]
     for old, scope in (("b", "eu"), ("b", "us")):
-        with pytest.raises(ScopeMismatchError, match=rf"supersedes=\['{old}'\]"):
+        with pytest.raises(ScopeMismatchError, match="supersedes"):
             plan(draft_of(record("b", scope="eu")), "More.", overrides=old, scope=scope)
 
 
@@ -339,7 +341,7 @@ def test_an_expected_version_is_that_of_the_named_memory():
     plan(draft_of(record("a", version=4)), supersedes="a", expected_version=4)
     b = record("b", memory_id="m-a", version=2)
     draft = draft_of(record("a"), b, edges=[Edge(SUPERSEDES, "b", "a")])
-    with pytest.raises(VersionConflictError, match="expected_version=2") as refusal:
+    with pytest.raises(VersionConflictError, match="version 2") as refusal:
         plan(draft, supersedes="a", expected_version=1)
     current = {"memory_id": "m-a", "version": 2, "node_id": "b"}
     assert refusal.value.details == {"expected_version": 1, "current": current}
@@ -403,62 +405,15 @@ def test_the_caller_wins_over_the_linker():
     assert draft.edges[0].linked_by == "caller"
 
 
-def test_a_link_after_the_fact_moves_nothing():
-    draft = draft_of(record("a"), record("b"))
-    assert plan_link(draft, "b", ["a"]) == (["a"], [])
-    assert written(draft) == ([(SUPERSEDES, "b", "a")], [(Op.LINK, "b", 2)])
-    assert draft.memories == {"m-a": MemoryState("m-a", 2, "a", day(-9))}
-
-
-def test_a_link_that_is_there_is_not_made_twice():
-    draft = draft_of(record("a"), record("b"), edges=[Edge(SUPERSEDES, "b", "a")])
-    assert plan_link(draft, "b", ["a", "a"]) == ([], [])
-    assert draft.is_empty
-
-
-def test_a_link_to_what_was_replaced_takes_its_tip():
-    b = record("b", memory_id="m-a", version=2)
-    draft = draft_of(record("a"), b, record("c"), edges=[Edge(SUPERSEDES, "b", "a")])
-    done, moved = plan_link(draft, "c", ["a"])
-    assert (done, [tuple(m) for m in moved]) == (["b"], [("a", "b")])
-
-
-@pytest.mark.promise("resolve.total")
-def test_no_node_comes_to_replace_itself():
-    edges = [Edge(SUPERSEDES, "b", "a"), Edge(SUPERSEDES, "c", "b")]
-    draft = draft_of(record("a"), record("b"), record("c"), edges=edges)
-    for new, old in (("a", "a"), ("a", "b"), ("a", "c"), ("b", "c")):
-        with pytest.raises(InvalidRequestError):
-            plan_link(draft, new, [old])
-    assert draft.is_empty
-
-
-@pytest.mark.promise("resolve.total")
-def test_a_merged_node_does_not_come_to_replace_the_merge():
-    """Its tip is the merge, which comes after the node that would replace it."""
-    c = record("c", memory_id="m-a", version=2)
-    edges = [Edge(SUPERSEDES, "c", "a"), Edge(SUPERSEDES, "c", "b")]
-    draft = draft_of(record("a"), record("b"), c, edges=edges)
-    with pytest.raises(InvalidRequestError):
-        plan_link(draft, "b", ["a"])
-
-
-def test_a_link_keeps_the_rule_of_scopes():
-    draft = draft_of(record("a"), record("b", scope="eu"))
-    with pytest.raises(ScopeMismatchError):
-        plan_link(draft, "b", ["a"])
-    assert plan_link(draft, "a", ["b"]) == (["b"], [])
-
-
-def test_the_digest_of_a_note_has_the_scope_it_will_have():
+def test_the_scope_a_note_will_have_is_known_before_it_is_planned():
     lineage = draft_of(record("a", scope="eu/de"), record("b", scope="eu/fr")).lineage
 
     def of(linked=(), **options):
-        return note_digest(lineage, parse_remember({"text": "x  y", **options}), linked)
+        return note_scope(lineage, parse_remember({"text": "x", **options}), linked)
 
-    assert of() == digest("x y", None, None)
-    assert of(scope="us") == digest("x y", "us", None)
-    assert of(supersedes="a") == digest("x y", "eu/de", None)
-    assert of(supersedes=["a", "b"]) == digest("x y", "eu", None)
-    assert of(linked=["b"]) == digest("x y", "eu/fr", None)
-    assert of(linked=["b"], supersedes="a") == digest("x y", "eu/de", None)
+    assert of() is None
+    assert of(scope="us") == "us"
+    assert of(supersedes="a") == "eu/de"
+    assert of(supersedes=["a", "b"]) == "eu"
+    assert of(linked=["b"]) == "eu/fr"
+    assert of(linked=["b"], supersedes="a") == "eu/de"

@@ -13,11 +13,10 @@ from dataclasses import replace
 import evomem
 from evomem_mcp.envelope import Answer
 
-DEFAULT_MAX_CHARS = 60_000
-LEAST_MAX_CHARS = 4_000
+LEAST_TEXT_CHARS = 400
 
 # Each rung is tried in turn, so that texts are cut no shorter than the bound needs.
-_RUNGS = (1 << 20, 16_000, 8_000, 4_000, 2_000, 1_000, 400)
+_RUNGS = (1 << 20, 16_000, 8_000, 4_000, 2_000, 1_000, LEAST_TEXT_CHARS)
 _LEAST_NODE_CHARS = 600
 _RESERVED_CHARS = 1_500
 _NAMED_IDS = 30
@@ -81,7 +80,7 @@ def drop_hits(result: evomem.RecallResult, max_chars: int) -> evomem.RecallResul
     """Return a result whose answers fit: all heads first, then as much of their stories."""
     room = max_chars - _RESERVED_CHARS
     bare = [replace(hit, supersedes=(), history=()) for hit in result.hits]
-    heads = _fitting((_cost(hit) for hit in bare), room)
+    heads = max(1, _fitting((_cost(hit) for hit in bare), room))
     room -= sum(_cost(hit) for hit in bare[:heads])
     kept, dropped = [], 0
     for hit in result.hits[:heads]:
@@ -97,7 +96,7 @@ def drop_nodes(
     nodes: Sequence[evomem.MemoryNode], max_chars: int
 ) -> tuple[Sequence[evomem.MemoryNode], list[str]]:
     """Return the latest nodes of a story that fit, and a warning that names the others."""
-    kept = _fitting((_node_cost(node) for node in nodes), max_chars - _RESERVED_CHARS)
+    kept = max(1, _fitting((_node_cost(node) for node in nodes), max_chars - _RESERVED_CHARS))
     return nodes[:kept], _left_out(max_chars, [node.id for node in nodes[kept:]], 0)
 
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from evomem_mcp.bounds import DEFAULT_MAX_CHARS, LEAST_MAX_CHARS
+from evomem_mcp.stdin import RepairedInput
 
 if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
     import evomem
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -26,12 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     linking = _linking(parser, options)
-    if options.transport != "stdio" and options.host not in LOOPBACK:
-        parser.error(
-            f"--host {options.host}: only {', '.join(LOOPBACK)} is allowed, as this version has "
-            "no authentication and anyone who reaches the port could read and change the memory."
-        )
-    # A quarter of a million objects that stay for good: collecting among them costs a tenth.
+    _check_host(parser, options)
+    # Over 100,000 objects that stay for good: collecting among them costs a sixth of the start.
     gc.disable()
     import evomem  # noqa: PLC0415  --help and wrong usage need neither it nor the SDK
 
@@ -46,11 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"evomem-mcp: {error.message}\n")
         return 1
     with memory:
-        _serve(memory, options)
-    return 0
+        return _serve(memory, options)
 
 
-def _serve(memory: evomem.Memory, options: argparse.Namespace) -> None:
+def _serve(memory: evomem.Memory, options: argparse.Namespace) -> int:
     from evomem_mcp.server import create_server  # noqa: PLC0415  slow to import
 
     server = create_server(
@@ -62,18 +63,35 @@ def _serve(memory: evomem.Memory, options: argparse.Namespace) -> None:
     gc.enable()
     gc.freeze()
     if options.transport == "stdio":
-        # The thread that waits for standard input would keep an interrupted process alive.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if sys.stdin.isatty():
-            sys.stderr.write("evomem-mcp waits for an MCP client on standard input.\n")
-        try:
-            server.run("stdio")
-        except* (BrokenPipeError, ConnectionResetError):
-            sys.stderr.write("evomem-mcp: the client went away.\n")
-    else:
-        host = f"[{options.host}]" if ":" in options.host else options.host
-        sys.stderr.write(f"evomem-mcp serves http://{host}:{options.port}/mcp\n")
-        server.run("streamable-http", host=options.host, port=options.port)
+        return _serve_stdio(server)
+    return _serve_http(server, options.host, options.port)
+
+
+def _serve_stdio(server: MCPServer[dict[str, Any]]) -> int:
+    # The thread that waits for standard input would keep an interrupted process alive.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.stdin.isatty():
+        sys.stderr.write("evomem-mcp waits for an MCP client on standard input.\n")
+    repaired = io.BufferedReader(RepairedInput(sys.stdin.buffer))
+    sys.stdin = io.TextIOWrapper(repaired, encoding="utf-8", errors="replace")
+    try:
+        server.run("stdio")
+    except* (BrokenPipeError, ConnectionResetError):
+        sys.stderr.write("evomem-mcp: the client went away.\n")
+    return 0
+
+
+def _serve_http(server: MCPServer[dict[str, Any]], host: str, port: int) -> int:
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    sys.stderr.write(f"evomem-mcp serves http://{address}/mcp\n")
+    try:
+        server.run("streamable-http", host=host, port=port)
+    except KeyboardInterrupt:
+        return 0
+    except SystemExit:
+        # The port is taken; the web server has said so.
+        return 1
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,13 +117,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--linker-model", metavar="M", help="with --auto-supersede llm")
     add("--linker-base-url", metavar="URL", help="with --auto-supersede llm")
-    add("--max-chars", type=_bound, default=60_000, help="bound of an answer; default: 60000")
+    add(
+        "--max-chars",
+        type=_bound,
+        default=DEFAULT_MAX_CHARS,
+        help=f"bound of an answer; default: {DEFAULT_MAX_CHARS}",
+    )
     add("--transport", choices=["stdio", "streamable-http"], default="stdio")
     add("--host", default="127.0.0.1", help="loopback only; default: 127.0.0.1")
     add("--port", type=_port, default=8765, help="default: 8765")
     level = os.environ.get("EVOMEM_LOG_LEVEL", "WARNING").upper()
     add("--log-level", choices=LEVELS, default=level if level in LEVELS else "WARNING")
     return parser
+
+
+def _check_host(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.transport != "stdio" and options.host not in LOOPBACK:
+        parser.error(
+            f"--host {options.host}: only {', '.join(LOOPBACK)} is allowed, as this version has "
+            "no authentication and anyone who reaches the port could read and change the memory."
+        )
 
 
 def _linking(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:
@@ -123,8 +154,8 @@ def _linking(parser: argparse.ArgumentParser, options: argparse.Namespace) -> st
 
 
 def _bound(text: str) -> int:
-    if not text.isdecimal() or int(text) < 4_000:
-        message = f"{text!r} is no whole number from 4000."
+    if not text.isdecimal() or int(text) < LEAST_MAX_CHARS:
+        message = f"{text!r} is no whole number from {LEAST_MAX_CHARS}."
         raise argparse.ArgumentTypeError(message)
     return int(text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,15 @@ from mcp.types import ToolAnnotations
 import evomem
 from evomem_mcp import wording
 from evomem_mcp.envelope import Answer
-from evomem_mcp.limits import cut_hit, cut_node, cut_text, drop_hits, drop_nodes, fit
+from evomem_mcp.limits import (
+    LEAST_TEXT_CHARS,
+    cut_hit,
+    cut_node,
+    cut_text,
+    drop_hits,
+    drop_nodes,
+    fit,
+)
 from evomem_mcp.note_parameters import LINK, NODE_ID, PURGE, RECALL, REMEMBER
 from evomem_mcp.schemas import WARNINGS, list_schema, output_schema
 from evomem_mcp.tool import Session, ToolSpec
@@ -49,17 +57,17 @@ def _of_raw_text(error: evomem.TooLargeError) -> evomem.TooLargeError:
 def _recall(session: Session, arguments: dict[str, Any]) -> Answer:
     result = session.memory.recall(arguments.pop("query"), **arguments)
 
-    def render(limit: int) -> Answer:
-        shown = replace(result, hits=tuple(cut_hit(hit, limit) for hit in result.hits))
+    def cut(limit: int) -> evomem.RecallResult:
+        return replace(result, hits=tuple(cut_hit(hit, limit) for hit in result.hits))
+
+    def render(shown: evomem.RecallResult) -> Answer:
         return Answer(shown.to_dict(), shown.to_text())
 
-    shown = sum(1 + len(hit.supersedes) + len(hit.history) for hit in result.hits)
-    answer = fit(render, session.max_chars, nodes=shown)
+    nodes = sum(1 + len(hit.supersedes) + len(hit.history) for hit in result.hits)
+    answer = fit(lambda limit: render(cut(limit)), session.max_chars, nodes=nodes)
     if answer.size <= session.max_chars:
         return answer
-    least = replace(result, hits=tuple(cut_hit(hit, 400) for hit in result.hits))
-    kept = drop_hits(least, session.max_chars)
-    return Answer(kept.to_dict(), kept.to_text())
+    return render(drop_hits(cut(LEAST_TEXT_CHARS), session.max_chars))
 
 
 def _get_node(session: Session, arguments: dict[str, Any]) -> Answer:
@@ -70,16 +78,17 @@ def _get_node(session: Session, arguments: dict[str, Any]) -> Answer:
 def _history(session: Session, arguments: dict[str, Any]) -> Answer:
     story = session.memory.history(**arguments)
 
-    def render(limit: int) -> Answer:
-        shown = [cut_node(node, limit) for node in story]
-        return Answer({"nodes": _plain(shown), "warnings": []}, wording.nodes(shown))
+    def cut(limit: int) -> list[evomem.MemoryNode]:
+        return [cut_node(node, limit) for node in story]
 
-    answer = fit(render, session.max_chars, nodes=len(story))
+    def render(nodes: Sequence[evomem.MemoryNode], warnings: Sequence[str] = ()) -> Answer:
+        text = "\n".join([wording.nodes(nodes), *warnings])
+        return Answer({"nodes": _plain(nodes), "warnings": [*warnings]}, text)
+
+    answer = fit(lambda limit: render(cut(limit)), session.max_chars, nodes=len(story))
     if answer.size <= session.max_chars:
         return answer
-    kept, warnings = drop_nodes([cut_node(node, 400) for node in story], session.max_chars)
-    text = "\n".join([wording.nodes(kept), *warnings])
-    return Answer({"nodes": _plain(kept), "warnings": warnings}, text)
+    return render(*drop_nodes(cut(LEAST_TEXT_CHARS), session.max_chars))
 
 
 def _link(session: Session, arguments: dict[str, Any]) -> Answer:

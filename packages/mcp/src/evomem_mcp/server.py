@@ -9,7 +9,7 @@ from mcp.server.mcpserver import MCPServer
 
 import evomem
 from evomem_mcp import __version__
-from evomem_mcp.limits import DEFAULT_MAX_CHARS
+from evomem_mcp.bounds import DEFAULT_MAX_CHARS
 from evomem_mcp.notes import NOTES
 from evomem_mcp.tool import Session, bind
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from evomem.cronista.cues import ALTERNATIVES, CHANGE, NONE, UNDECIDED
+from evomem.cronista.cues import ALTERNATIVES, CHANGE, NONE, TRIGGER, UNDECIDED
+from evomem.cronista.decisions import CONNECTOR, LEADS, SO, announces, says_undecided
 from evomem.cronista.order import best_path
-from evomem.cronista.scoring import Scores, score
+from evomem.cronista.scoring import DECIDED, Scores, score
 from evomem.cronista.sentences import Piece, split
 from evomem.domain.extraction import FIELDS, Extraction, Span, Spans
 
@@ -27,6 +28,7 @@ ENOUGH_AGAINST = 0.8
 ENOUGH_CLAUSES = 6
 LENGTH_WEIGHT = -0.25
 CHANGELESS = 0.8
+LEADS_WEIGHT = 1.2
 
 LISTED = re.compile(r",\s|\s[-\u2013\u2014]\s|、")
 OPENING = re.compile(
@@ -65,6 +67,8 @@ def _is_undecided(pieces: Sequence[Piece], scores: Sequence[Scores], path: Seque
     """Tell whether the note as a whole asks, plans or reports, so that it decides nothing."""
     if any(piece.role == "change" and not piece.governed for piece in pieces):
         return False
+    if any(said[DECIDED] for said in scores):
+        return False
     enough = min(len(pieces), ENOUGH_CLAUSES)
     against = enough * (LENGTH_WEIGHT + sum(said[UNDECIDED] for said in scores) / len(scores))
     if CHANGE not in path:
@@ -74,7 +78,9 @@ def _is_undecided(pieces: Sequence[Piece], scores: Sequence[Scores], path: Seque
 
 def _fields(text: str, pieces: Sequence[Piece]) -> dict[str, Spans]:
     """Return the spans of each field; nothing at all where the note decides nothing."""
-    scores = [score(text, piece) for piece in pieces]
+    scores = _scores(text, pieces)
+    if says_undecided(text) and not _decides_elsewhere(text, pieces, scores):
+        return {}
     path = best_path(scores, [piece.opens for piece in pieces])
     if _is_undecided(pieces, scores, path):
         return {}
@@ -86,6 +92,42 @@ def _fields(text: str, pieces: Sequence[Piece]) -> dict[str, Spans]:
         confidence = max(_confidence(scores[at], role) for at in range(first, following))
         spans[FIELDS[role]].extend(_spans(text, pieces[first:following], role, confidence))
     return {name: Spans(found) for name, found in spans.items()}
+
+
+def _scores(text: str, pieces: Sequence[Piece]) -> list[Scores]:
+    """Return the scores of each clause; one after a decision and a colon explains it."""
+    scores: list[Scores] = []
+    before: Scores | None = None
+    leads = explains = False
+    for at, piece in enumerate(pieces):
+        if piece.opens:
+            before, explains = None, False
+            leads = not piece.closes and _starts(text, piece, LEADS)
+        elif not explains and scores[-1][DECIDED]:
+            stated = pieces[at - 1]
+            colon = text.startswith(":", stated.end)
+            explains = colon and not announces(text[stated.start : stated.end])
+        begins = at == 0 or (leads and pieces[at - 1].opens)
+        before = score(text, piece, before, begins=begins, explains=explains)
+        if not piece.opens and ((begins and before[DECIDED]) or _starts(text, piece, SO)):
+            scores[-1][TRIGGER] += LEADS_WEIGHT
+            scores[-1][CHANGE] -= LEADS_WEIGHT
+        scores.append(before)
+    return scores
+
+
+def _starts(text: str, piece: Piece, words: tuple[str, ...]) -> bool:
+    """Tell whether a clause starts with one of these words."""
+    return text[piece.start : min(piece.end, piece.start + 14)].lower().startswith(words)
+
+
+def _decides_elsewhere(text: str, pieces: Sequence[Piece], scores: Sequence[Scores]) -> bool:
+    """Tell whether a clause decides something, other than those that say nothing was decided."""
+    return any(
+        (said[DECIDED] or (piece.role == "change" and not piece.governed))
+        and not says_undecided(text[piece.start : piece.end])
+        for piece, said in zip(pieces, scores, strict=True)
+    )
 
 
 def _runs(pieces: Sequence[Piece], path: Sequence[int]) -> Iterator[Run]:
@@ -110,6 +152,8 @@ def _spans(text: str, run: Sequence[Piece], role: int, confidence: float) -> Ite
     opening = OPENING.match(text, start, end)
     if role == CHANGE and opening:
         start = opening.end()
+    if role == TRIGGER and (connector := CONNECTOR.match(text, start, end)):
+        start = connector.end()
     if len(run) == 1 and not run[0].opens:
         end = _without_stop(text, start, end)
     cuts = [start, end]

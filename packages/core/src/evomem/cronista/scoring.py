@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evomem.cronista import cues
-from evomem.cronista.cues import UNDECIDED
+from evomem.cronista.cues import ALTERNATIVES, CHANGE, TRIGGER, UNDECIDED
+from evomem.cronista.decisions import REASON_PHRASES, REASONS, decides, tries
 from evomem.cronista.order import SHAPES
 from evomem.cronista.sentences import Piece
 from evomem.domain.extraction import FIELDS
 
 Scores = list[float]
-"""One number for each field, for none of them, and against the note deciding anything."""
+"""One number for each field, for none of them, and against the note deciding anything; last, whether
+the clause says outright what was decided."""
 
 QUESTION_MARKS = "?\uff1f"
 QUESTION_WEIGHT = 4.0
+DECIDES_WEIGHT, REASON_WEIGHT, EXPLAINS_WEIGHT = 1.0, 2.0, 0.6
+TRIES_WEIGHT = 1.0
 HEADED, GOVERNED = 4.0, 0.3
 SHORT_CHARS = 30
+DECIDED = 6
 ROLES = (*FIELDS, "none")
 
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?|\d+")
@@ -43,40 +48,78 @@ CHARACTER_WEIGHTS = tuple(
     for role, weight, words in cues.CHARACTERS
     for characters in words.split()
 )
+NOTHING: tuple[tuple[int, float], ...] = ()
 
 
-def score(text: str, piece: Piece) -> Scores:
-    """Return what the words, the look and the heading of a clause say."""
+def score(
+    text: str,
+    piece: Piece,
+    before: Scores | None = None,
+    *,
+    begins: bool = False,
+    explains: bool = False,
+) -> Scores:
+    """Return what the words, the look and the heading of a clause say.
+
+    Args:
+        text: The whole text.
+        piece: The clause.
+        before: The scores of the clause before it in the sentence, if there is one.
+        begins: It is the first of its note, or the first after its reason.
+        explains: It follows a colon, and a decision before that.
+    """
     clause = text[piece.start : piece.end].casefold()
-    scores: Scores = [*SHAPES["sentence" if piece.opens else "clause"], 0.0]
-    for role, weight in _said(clause):
-        scores[role] += weight
-    if clause[-1] in QUESTION_MARKS:
-        scores[UNDECIDED] += QUESTION_WEIGHT
+    scores: Scores = [*SHAPES["sentence" if piece.opens else "clause"], 0.0, 0.0]
+    words = WORD.findall(clause)
+    _add_words(scores, words)
+    if not clause.isascii() and IDEOGRAPH.search(clause):
+        for characters, role, weight in CHARACTER_WEIGHTS:
+            if characters in clause:
+                scores[role] += weight
     for shape in _shapes(text, piece, clause):
         for role, weight in enumerate(SHAPES[shape]):
             scores[role] += weight
+    if clause[-1] in QUESTION_MARKS:
+        scores[UNDECIDED] += QUESTION_WEIGHT
+    elif decides(words, begins=begins):
+        scores[CHANGE] += DECIDES_WEIGHT
+        scores[DECIDED] = 1.0
+    elif tries(words):
+        scores[ALTERNATIVES] += TRIES_WEIGHT
+    if scores[DECIDED]:
+        pass
+    elif _reasons(words, clause, before):
+        scores[TRIGGER] += REASON_WEIGHT
+        scores[CHANGE] -= REASON_WEIGHT
+    elif explains:
+        scores[TRIGGER] += EXPLAINS_WEIGHT
+        scores[CHANGE] -= EXPLAINS_WEIGHT
     if piece.role:
         scores[ROLES.index(piece.role)] += GOVERNED if piece.governed else HEADED
     return scores
 
 
-def _said(clause: str) -> list[tuple[int, float]]:
-    """Return role and weight of every cue in a clause."""
-    said: list[tuple[int, float]] = []
+def _reasons(words: Sequence[str], clause: str, before: Scores | None) -> bool:
+    """Tell whether a clause gives the reason of a decision, not of giving up an alternative."""
+    if not words or not (words[0] in REASONS or clause.startswith(REASON_PHRASES)):
+        return False
+    return before is None or before[DECIDED] > 0 or before[CHANGE] > before[ALTERNATIVES]
+
+
+def _add_words(scores: Scores, words: Sequence[str]) -> None:
+    """Add the weight of every cue among the words of a clause."""
     before = ""
-    for word in WORD.findall(clause):
+    for word in words:
         key = word if word[0] > "9" else "#"
-        if key in WEIGHTS:
-            said += WEIGHTS[key]
+        for role, weight in WEIGHTS.get(key, NOTHING):
+            scores[role] += weight
         if not before:
-            said += WEIGHTS.get("^" + key, ())
+            for role, weight in WEIGHTS.get("^" + key, NOTHING):
+                scores[role] += weight
         elif before in PAIR_STARTS:
-            said += WEIGHTS.get(f"{before} {key}", ())
+            for role, weight in WEIGHTS.get(f"{before} {key}", NOTHING):
+                scores[role] += weight
         before = key
-    if not clause.isascii() and IDEOGRAPH.search(clause):
-        said += [cue[1:] for cue in CHARACTER_WEIGHTS if cue[0] in clause]
-    return said
 
 
 def _shapes(text: str, piece: Piece, clause: str) -> Iterator[str]:

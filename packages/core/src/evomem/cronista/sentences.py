@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evomem.cronista.decisions import is_clausal
 from evomem.cronista.headings import ABBREVIATIONS, HEADINGS, MONTHS, OPENERS
 
 BOUNDARY = re.compile(
@@ -147,6 +148,9 @@ def _after_label(text: str, start: int, end: int) -> tuple[int, str]:
     if named := HEADINGS.get(" ".join(words)):
         return label.end(), named
     # `billing: ...` and `For the contractors: ...` address; `Quiet hours: 22 to 7` is the statement.
+    # `We moved it to SQLite: ...` is the statement, too.
+    if is_clausal(words):
+        return start, ""
     scope = len(words) == 1 and label[1].islower()
     if scope or len(words) >= 3 or not OPENERS.isdisjoint(words):
         return label.end(), ""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from evomem.domain.identifiers import parse_id
 from evomem.domain.text import UNSTORABLE
 from evomem.errors import InvalidRequestError, TooLargeError
 
@@ -15,7 +16,9 @@ MAX_NAME_CHARS = 1000
 MAX_METADATA_BYTES = 1 << 18
 
 
-def check_names(given: Iterable[str], known: Sequence[str], *, tolerate: bool) -> tuple[str, ...]:
+def check_names(
+    given: Iterable[object], known: Sequence[str], *, tolerate: bool
+) -> tuple[str, ...]:
     """Refuse arguments nobody reads.
 
     Args:
@@ -33,6 +36,9 @@ def check_names(given: Iterable[str], known: Sequence[str], *, tolerate: bool) -
     for name in given:
         if name in known:
             continue
+        if not isinstance(name, str):
+            message = f"Argument names are texts; got {name!r}. Nothing was done."
+            raise InvalidRequestError(message, argument=repr(name))
         close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.75)
         if close:
             message = f"Unknown argument {name!r}: did you mean {close[0]!r}? Nothing was done."
@@ -75,6 +81,28 @@ def text_list(value: object, field: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in read if item))
 
 
+def id_list(value: object, field: str) -> tuple[str, ...]:
+    """Read one id or a sequence of ids; unlike labels, a blank one is refused and not dropped."""
+    if value is None:
+        return ()
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, Sequence):
+        message = f"{field}={value!r} is neither an id nor a list of ids."
+        raise InvalidRequestError(message, field=field)
+    if len(items) > MAX_ITEMS:
+        message = f"{field} has {len(items)} entries, more than the {MAX_ITEMS} allowed."
+        raise TooLargeError(message, field=field)
+    return tuple(dict.fromkeys(parse_id(item, field) for item in items))
+
+
+def truth(value: object, field: str) -> bool:
+    """Read a truth value; a text such as "no" is refused, as it would count as true."""
+    if not isinstance(value, bool):
+        message = f"{field}={value!r} must be true or false."
+        raise InvalidRequestError(message, field=field)
+    return value
+
+
 def whole_number(value: object, field: str, low: int, high: int) -> int:
     """Read a whole number between `low` and `high`, both included."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -110,14 +138,42 @@ def _json_key(key: object, field: str) -> str:
 
 
 def _json_value(key: object, item: object, field: str) -> object:
+    clean = _clean(item)
     try:
-        written = json.dumps(item, allow_nan=False, ensure_ascii=False)
-        read = json.loads(UNSTORABLE.sub("\ufffd", written))
-        equal = read == item or written != UNSTORABLE.sub("\ufffd", written)
+        read = json.loads(json.dumps(clean, allow_nan=False))
+        equal = read == clean
     except (TypeError, ValueError, RecursionError) as error:
         message = f"{field}[{key!r}] does not survive JSON: {error}. Pass JSON values only."
         raise InvalidRequestError(message, field=field, key=str(key)) from error
     if not equal:
         message = f"{field}[{key!r}]={item!r} does not come back equal from JSON (as {read!r})."
         raise InvalidRequestError(message, field=field, key=str(key))
-    return read
+    return clean
+
+
+def _clean(item: object) -> object:
+    """Replace what no store can hold in all texts of a JSON value."""
+    if not holds_unstorable(item):
+        return item
+    if isinstance(item, str):
+        return UNSTORABLE.sub("\ufffd", item)
+    if isinstance(item, Mapping):
+        return {_clean(key): _clean(value) for key, value in item.items()}
+    return [_clean(value) for value in item] if isinstance(item, list) else item
+
+
+def holds_unstorable(value: object) -> bool:
+    """Tell whether a text in a value, at any depth, has a character that no store can hold."""
+    waiting = [value]
+    for _ in range(MAX_METADATA_BYTES):
+        if not waiting:
+            return False
+        item = waiting.pop()
+        if isinstance(item, str):
+            if UNSTORABLE.search(item):
+                return True
+        elif isinstance(item, Mapping):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            waiting += item
+    return False

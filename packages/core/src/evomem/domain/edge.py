@@ -49,12 +49,15 @@ class Edge:
     confidence: float = 1.0
 
 
-def parse_relation(kind: str) -> str:
+def parse_relation(kind: object) -> str:
     """Check the name of a free relation.
 
     Raises:
         InvalidRequestError: Not a lower-case name, or a kind that has an argument of its own.
     """
+    if not isinstance(kind, str):
+        message = f"{kind!r} is no relation name: use a text such as caused_by."
+        raise InvalidRequestError(message, field="relations")
     if kind in RESERVED:
         message = f"{kind!r} is an argument of its own: pass {kind}=[...] instead of a relation."
         raise InvalidRequestError(message, field="relations")

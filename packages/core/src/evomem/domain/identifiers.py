@@ -8,12 +8,15 @@ Order is never read from an id: it is the commit sequence.
 from __future__ import annotations
 
 import os
+import reprlib
 import string
 
+from evomem.domain.text import UNSTORABLE
 from evomem.errors import InvalidRequestError
 
 ID_CHARS = 12
 PREFIX_CHARS = 6
+MAX_ID_CHARS = 200
 
 NODE = "n"
 MEMORY = "m"
@@ -23,8 +26,8 @@ EVENT = "e"
 _KINDS = {NODE: "a node", MEMORY: "a memory", PATCH: "a patch", EVENT: "an event"}
 _ALPHABET = string.ascii_lowercase + string.digits
 
-# 256 byte values on 36 characters: some fall on eight values, some on seven, which costs a
-# twentieth of a bit per character and makes an id in one step.
+# 256 byte values on 36 characters: four of them fall on eight values, the rest on seven. Nobody
+# guesses ids, they need only be distinct, and one step is the cheapest way to make one.
 _SPREAD = bytes(ord(_ALPHABET[value % len(_ALPHABET)]) for value in range(256))
 
 
@@ -42,7 +45,9 @@ def describe(identifier: str) -> str:
 
 def parse_id(value: object, field: str = "id") -> str:
     """Check that a caller's id is usable text and return it stripped."""
-    if not isinstance(value, str) or not value.strip():
-        message = f"{field}={value!r} is no id. Pass the id that remember, recall or list showed."
+    good = isinstance(value, str) and value.strip() and len(value) <= MAX_ID_CHARS
+    if not isinstance(value, str) or not good or UNSTORABLE.search(value):
+        shown = reprlib.repr(value)
+        message = f"{field}={shown} is no id. Pass the id that remember, recall or list showed."
         raise InvalidRequestError(message, field=field)
     return value.strip()

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from evomem.domain.edge import REFINES, SUCCESSION, Edge
 from evomem.domain.node import Status
@@ -47,6 +48,20 @@ class NodeFacts:
     removed: bool
 
 
+class _Newer(NamedTuple):
+    """What has begun after a node.
+
+    `latest` is the greatest `valid_from` among later versions of its memory; `elsewhere` is True
+    if something has begun that a link put after it, whose time then does not matter.
+    """
+
+    latest: datetime | None
+    elsewhere: bool
+
+
+_NOTHING = _Newer(None, elsewhere=False)
+
+
 class Lineage:
     """The facts and open succession edges around some nodes.
 
@@ -58,7 +73,7 @@ class Lineage:
         self.facts: dict[str, NodeFacts] = {fact.id: fact for fact in facts}
         self._newer: defaultdict[str, list[Edge]] = defaultdict(list)
         self._older: defaultdict[str, list[Edge]] = defaultdict(list)
-        self._known: dict[str, dict[str, datetime]] = {}
+        self._known: dict[str, _Newer] = {}
         self._known_at: datetime | None = None
         for edge in edges:
             self.connect(edge)
@@ -106,12 +121,9 @@ class Lineage:
         """
         if self._in_force(node_id, at):
             return [node_id]
-        later = [n for n in self._descendants(node_id) if self._in_force(n, at)]
-        if not later:
-            earlier = self._earlier_versions(node_id)
-            around = {*earlier, *(d for n in earlier for d in self._descendants(n))}
-            later = [n for n in around if self._in_force(n, at)]
-        return sorted(later, key=self._order)
+        found = [n for n in self._descendants(node_id) if self._in_force(n, at)]
+        found = found or [n for n in self._around(node_id, at) if self._in_force(n, at)]
+        return sorted(found, key=self._order)
 
     def status(self, node_id: str, at: datetime) -> Status:
         """Return where the node stands at `at`."""
@@ -135,46 +147,54 @@ class Lineage:
         if fact.valid_from > at:
             return False
         newer = self._begun_after(node_id, at)
-        if newer.keys() - {fact.memory_id}:
-            return False
-        if fact.memory_id in newer and newer[fact.memory_id] >= fact.valid_from:
+        if newer.elsewhere or (newer.latest is not None and newer.latest >= fact.valid_from):
             return False
         if not fact.backdated:
             return True
-        earlier = (self.facts[n] for n in self._earlier_versions(node_id))
-        return not any(fact.valid_from < other.valid_from <= at for other in earlier)
+        # An earlier version that begins later stands before this one, unless a link ended it.
+        earlier = (n for n in self._earlier_versions(node_id) if self._standing(n, at))
+        return not any(fact.valid_from < self.facts[n].valid_from for n in earlier)
 
-    def _begun_after(self, node_id: str, at: datetime) -> dict[str, datetime]:
-        """Return, per memory, the latest `valid_from` among the descendants begun by `at`.
+    def _standing(self, node_id: str, at: datetime) -> bool:
+        return self.facts[node_id].valid_from <= at and not self._begun_after(node_id, at).elsewhere
 
-        One pass over the descendants, remembered for each, so that a line of n versions costs n.
+    def _begun_after(self, node_id: str, at: datetime) -> _Newer:
+        """Sum up the descendants that have begun by `at`.
+
+        One pass, remembered for each node, so that a line of n versions costs n.
         """
         if self._known_at != at:
             self._known, self._known_at = {}, at
-        known = self._known
-        waiting = [node_id]
+        known, waiting, entered = self._known, [node_id], {node_id}
         while waiting:
             current = waiting[-1]
             after = [edge.new for edge in self.successors(current)]
-            missing = [n for n in after if n not in known]
+            missing = [n for n in after if n not in known and n not in entered]
             if missing:
                 waiting.extend(missing)
+                entered.update(missing)
                 continue
-            waiting.pop()
-            known[current] = self._merge(after, known, at)
+            known[waiting.pop()] = self._sum_up(current, at)
         return known[node_id]
 
-    def _merge(
-        self, after: list[str], known: dict[str, dict[str, datetime]], at: datetime
-    ) -> dict[str, datetime]:
-        merged: dict[str, datetime] = {}
-        for node_id in after:
-            fact = self.facts[node_id]
-            own = {fact.memory_id: fact.valid_from} if fact.valid_from <= at else {}
-            for found in (known[node_id], own):
-                for memory_id, begun in found.items():
-                    merged[memory_id] = max(begun, merged.get(memory_id, begun))
-        return merged
+    def _sum_up(self, node_id: str, at: datetime) -> _Newer:
+        latest: list[datetime] = []
+        elsewhere = False
+        for edge in self.successors(node_id):
+            later, fact = self._known.get(edge.new, _NOTHING), self.facts[edge.new]
+            begun = [fact.valid_from] if fact.valid_from <= at else []
+            begun += [later.latest] if later.latest is not None else []
+            if self._in_line(edge):
+                latest += begun
+                elsewhere = elsewhere or later.elsewhere
+            else:
+                elsewhere = elsewhere or later.elsewhere or bool(begun)
+        return _Newer(max(latest, default=None), elsewhere)
+
+    def _in_line(self, edge: Edge) -> bool:
+        """Tell whether the edge leads from one version of a memory to a later one."""
+        newer, older = self.facts[edge.new], self.facts[edge.old]
+        return newer.memory_id == older.memory_id and newer.version > older.version
 
     def _only_refined(self, node_id: str, at: datetime) -> bool:
         """Tell whether only refinements lie between the node and what is in force."""
@@ -199,14 +219,28 @@ class Lineage:
                     waiting.append(edge.new)
         return list(found)
 
+    def _around(self, node_id: str, at: datetime) -> set[str]:
+        """Return all that may stand in for a node.
+
+        That is what comes after it, and what a version that is back-dated or has not begun
+        leaves in force.
+        """
+        found, waiting = {node_id}, [node_id]
+        while waiting:
+            current = waiting.pop()
+            ends = [edge.new for edge in self.successors(current)]
+            if self.facts[current].backdated or self.facts[current].valid_from > at:
+                ends += [e.old for e in self.predecessors(current) if self._in_line(e)]
+            waiting += [n for n in ends if n not in found]
+            found.update(ends)
+        return found
+
     def _earlier_versions(self, node_id: str) -> list[str]:
         found: dict[str, None] = {}
         waiting = [node_id]
         while waiting:
-            current = self.facts[waiting.pop()]
-            for edge in self.predecessors(current.id):
-                same_line = self.facts[edge.old].memory_id == current.memory_id
-                if same_line and edge.old not in found:
+            for edge in self.predecessors(waiting.pop()):
+                if self._in_line(edge) and edge.old not in found:
                     found[edge.old] = None
                     waiting.append(edge.old)
         return list(found)

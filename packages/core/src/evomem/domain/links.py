@@ -16,7 +16,9 @@ from evomem.domain.text import fold_whitespace
 from evomem.errors import InvalidRequestError, ScopeMismatchError
 
 
-def plan_link(draft: Draft, new: str, old: Iterable[str]) -> tuple[list[str], list[Moved]]:
+def plan_link(
+    draft: Draft, new: str, old: Iterable[str], kind: str = SUPERSEDES
+) -> tuple[list[str], list[Moved]]:
     """Add to the draft that `new` replaces each of `old`, after the fact.
 
     Returns:
@@ -34,17 +36,17 @@ def plan_link(draft: Draft, new: str, old: Iterable[str]) -> tuple[list[str], li
             raise InvalidRequestError(message, node_id=new)
         if draft.is_ancestor(named, new):
             continue
-        if draft.is_ancestor(new, named):
+        tip = draft.tip(named)
+        if draft.is_ancestor(new, tip):
             message = (
-                f"{named} already replaces {new}, directly or by way of others, so {new} cannot "
+                f"{tip} already replaces {new}, directly or by way of others, so {new} cannot "
                 f"replace it. Undo that link first: unlink, or remember a new note."
             )
-            raise InvalidRequestError(message, node_id=new, old=named)
-        tip = draft.tip(named)
+            raise InvalidRequestError(message, node_id=new, old=tip)
         check_scope(draft, draft.lineage.facts[new].scope, tip)
         if tip != named:
             moved.append(Moved(named, tip))
-        draft.connect(Edge(SUPERSEDES, new, tip))
+        draft.connect(Edge(kind, new, tip))
         draft.touch(draft.memory_of(tip), Op.LINK, new)
         done.append(tip)
     return done, moved
@@ -61,7 +63,7 @@ def check_scope(draft: Draft, scope: str | None, old: str) -> None:
         return
     message = (
         f"{old} holds in scope {old_scope or 'everywhere'!r}, the new note only in {scope!r}: it "
-        f"cannot replace it wholly. Pass overrides=['{old}'] to win inside {scope!r} and leave "
+        f"cannot replace it wholly. Pass overrides=[{old}] to win inside {scope!r} and leave "
         f"the old one in force elsewhere, or use the old one's scope."
     )
     raise ScopeMismatchError(message, node_id=old, scope=scope, old_scope=old_scope)
@@ -114,7 +116,7 @@ def _override(draft: Draft, node: NodeRecord, old: str, by: str) -> Edge:
     if node.scope == old_scope or not contains(old_scope, node.scope):
         message = (
             f"overrides needs a scope inside that of {old} ({old_scope or 'everywhere'!r}), not "
-            f"{node.scope!r}. To replace it wholly pass supersedes=['{old}']."
+            f"{node.scope!r}. To replace it wholly pass it in supersedes."
         )
         raise ScopeMismatchError(message, node_id=old, scope=node.scope, old_scope=old_scope)
     return Edge(OVERRIDES, node.id, old, linked_by=by)

@@ -19,12 +19,15 @@ MAX_LABELS = 16
 MAX_LABEL_CHARS = 200
 
 
-def parse_namespace(value: str | Sequence[str], *, base: Namespace = ()) -> Namespace:
+def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
     """Read a namespace below `base`: one label, or a sequence of labels.
 
     Raises:
         InvalidRequestError: No label, an empty label, or one with control characters.
     """
+    if isinstance(value, bytes) or not isinstance(value, str | Sequence):
+        message = f"{value!r} is no namespace: pass a label, or a sequence of labels."
+        raise InvalidRequestError(message, field="namespace")
     labels = (value,) if isinstance(value, str) else tuple(value)
     path = (*base, *labels)
     if not labels or len(path) > MAX_LABELS:

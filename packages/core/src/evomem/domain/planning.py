@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evomem.domain.decision import (
@@ -21,7 +21,7 @@ from evomem.domain.extraction import Extraction
 from evomem.domain.identifiers import EVENT, MEMORY, NODE, new_id
 from evomem.domain.lineage import Lineage
 from evomem.domain.links import check_scope, mark, plan_link
-from evomem.domain.node import NodeRecord
+from evomem.domain.node import NodeRecord, Status
 from evomem.domain.patch import MemoryState, Op, SuggestedLink
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Decision, Moved
@@ -74,11 +74,12 @@ def plan_note(
     """
     replaced = _replacements(draft, request, decided)
     scope = _scope(draft, request, replaced)
+    replaced += _in_slot(draft, request, scope, replaced)
+    _check_version(draft, request, replaced)
     if request.slot is None:
         twin = draft.active_twin(digest(request.text, scope, None))
         if twin is not None:
             return _reuse(draft, request, twin)
-    _check_version(draft, request, replaced)
     node = _node(draft, request, extraction, scope, replaced)
     draft.add_node(node, _op(replaced[0].kind) if replaced else Op.ADD)
     draft.events.append(_event(request, node))
@@ -91,15 +92,15 @@ def plan_note(
     return NotePlan(
         node_id=node.id,
         decision=decision,
-        superseded=tuple(dict.fromkeys(r.tip for r in replaced)),
+        superseded=_out_of_force(draft, [r.tip for r in replaced]),
         moved=_moved(replaced),
         candidates=candidates,
         warnings=(*request.warnings, *extraction.warnings, *warnings),
     )
 
 
-def note_digest(lineage: Lineage, request: RememberRequest, linked: Sequence[str]) -> bytes:
-    """Return the digest by which a note equal to this one is found.
+def note_scope(lineage: Lineage, request: RememberRequest, linked: Sequence[str]) -> str | None:
+    """Return where a note will hold: where it says, or else where what it replaces does.
 
     Args:
         lineage: Around the nodes that the note replaces.
@@ -107,10 +108,9 @@ def note_digest(lineage: Lineage, request: RememberRequest, linked: Sequence[str
         linked: Nodes that the linker would replace; they count if the caller named none.
     """
     named = (*request.supersedes, *request.refines) or tuple(linked)
-    scope = request.scope
-    if scope is None and named:
-        scope = common(lineage.facts[tip].scope for n in named for tip in lineage.tips(n))
-    return digest(request.text, scope, None)
+    if request.scope is not None or not named:
+        return request.scope
+    return common(lineage.facts[tip].scope for n in named for tip in lineage.tips(n))
 
 
 def _check_version(draft: Draft, request: RememberRequest, replaced: list[Replacement]) -> None:
@@ -150,12 +150,21 @@ def _replacements(
 ) -> list[Replacement]:
     named = [(SUPERSEDES, n) for n in request.supersedes]
     named += [(REFINES, n) for n in request.refines]
-    in_slot = request.slot and draft.slots.get((request.slot, request.scope))
-    if in_slot and not named:
-        named = [(SUPERSEDES, in_slot)]
     if isinstance(decided, Link) and not named:
         named = [(SUPERSEDES, n) for n in decided.old]
     return [Replacement(kind, draft.tip(node_id), node_id) for kind, node_id in named]
+
+
+def _in_slot(
+    draft: Draft, request: RememberRequest, scope: str | None, replaced: list[Replacement]
+) -> list[Replacement]:
+    """Return the slot's present value, unless it is named anyway."""
+    present = request.slot and draft.slots.get((request.slot, scope))
+    # After a split nobody can tell which part is the slot's value: none is replaced unnamed.
+    tips = draft.lineage.tips(present) if present else []
+    if not present or len(tips) != 1 or tips[0] in {r.tip for r in replaced}:
+        return []
+    return [Replacement(SUPERSEDES, tips[0], present)]
 
 
 def _scope(draft: Draft, request: RememberRequest, replaced: list[Replacement]) -> str | None:
@@ -213,7 +222,8 @@ def _connect(
     draft: Draft, new: str, replaced: list[Replacement], decision: Decision, by: str
 ) -> None:
     own = draft.lineage.facts[new].memory_id
-    for replacement in {r.tip: r for r in reversed(replaced)}.values():
+    for tip in dict.fromkeys(r.tip for r in replaced):
+        replacement = next(r for r in replaced if r.tip == tip)
         draft.connect(
             Edge(
                 replacement.kind,
@@ -270,14 +280,16 @@ def _reuse(draft: Draft, request: RememberRequest, twin: str) -> NotePlan:
     """Answer with the equal active note; what the call replaces is linked to it."""
     done: list[str] = []
     moved: list[Moved] = []
-    others = [n for n in (*request.supersedes, *request.refines) if draft.tip(n) != twin]
-    if others:
-        done, moved = plan_link(draft, twin, others)
+    for kind, named in ((SUPERSEDES, request.supersedes), (REFINES, request.refines)):
+        others = [n for n in named if draft.tip(n) != twin]
+        linked, passed = plan_link(draft, twin, others, kind)
+        done += linked
+        moved += passed
     warnings = [*request.warnings, *_differences(request)]
     return NotePlan(
         node_id=twin,
         decision=Decision("explicit" if done else "no_link", "an equal active note exists"),
-        superseded=tuple(done),
+        superseded=_out_of_force(draft, done),
         moved=tuple(moved),
         deduplicated=True,
         warnings=tuple(warnings),
@@ -292,6 +304,14 @@ def _differences(request: RememberRequest) -> list[str]:
     return [
         f"An equal active note exists and was returned as it is; not applied: {', '.join(lost)}."
     ]
+
+
+def _out_of_force(draft: Draft, tips: Iterable[str]) -> tuple[str, ...]:
+    """Leave out what a scheduled or back-dated note leaves in force."""
+    standing = {Status.ACTIVE, Status.SCHEDULED}
+    return tuple(
+        n for n in dict.fromkeys(tips) if draft.lineage.status(n, draft.now) not in standing
+    )
 
 
 def _moved(replaced: list[Replacement]) -> tuple[Moved, ...]:

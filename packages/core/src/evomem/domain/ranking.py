@@ -15,7 +15,7 @@ from typing import NamedTuple
 # constants that Lucene and FTS5 use.
 K1 = 1.2
 B = 0.75
-# A word in the subject, a tag or the slot says more than one in the text.
+# A word in the subject, the slot, a tag or the decision itself says more than one in passing.
 FOCUS_WEIGHT = 2.0
 
 # Documents scored at most, unless the rarest term alone has more. Scoring one costs some 10

@@ -15,9 +15,9 @@ _WEAK = "Weak match: the memories below may not answer the question."
 
 def render_recall(result: RecallResult) -> str:
     """Render the answers, each head with what it replaced and, if asked for, its history."""
-    if not result.hits:
-        return _NOTHING
     lines = [_WEAK] if result.insufficient else []
+    if not result.hits:
+        lines = [_NOTHING]
     for number, hit in enumerate(result.hits, 1):
         lines += _hit(number, hit)
     lines += [f"Note: {warning}" for warning in result.warnings]

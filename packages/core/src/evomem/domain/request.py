@@ -127,6 +127,11 @@ def parse_remember(
     """
     ignored = read.check_names(given, REMEMBER_ARGUMENTS, tolerate=tolerate_unknown)
     text, repaired = sanitise(given.get("text"))
+    mended = tuple(
+        f"{name}: unstorable character(s) became U+FFFD."
+        for name, value in given.items()
+        if name != "text" and read.holds_unstorable(value)
+    )
     begins, ends = _time(given, "valid_from"), _time(given, "valid_to")
     if begins and ends and ends <= begins:
         message = f"valid_to={ends.isoformat()} is not after valid_from={begins.isoformat()}."
@@ -154,7 +159,7 @@ def parse_remember(
         metadata=read.json_object(given.get("metadata"), "metadata"),
         actor=_name(given, "actor"),
         source=_name(given, "source") or source,
-        warnings=(*ignored, repaired) if repaired else ignored,
+        warnings=(*ignored, *([repaired] if repaired else []), *mended),
     )
     _check_targets(request)
     return request
@@ -170,7 +175,7 @@ def _time(given: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def _ids(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(parse_id(item, name) for item in read.text_list(given.get(name), name))
+    return read.id_list(given.get(name), name)
 
 
 def _amendments(value: object) -> tuple[Amendment, ...]:
@@ -194,22 +199,54 @@ def _relations(value: object) -> tuple[tuple[str, str], ...]:
     return tuple(
         (parse_relation(kind), node_id)
         for kind, ids in value.items()
-        for node_id in read.text_list(ids, "relations")
+        for node_id in read.id_list(ids, "relations")
     )
 
 
 def _check_targets(request: RememberRequest) -> None:
     both = set(request.supersedes) & {*request.refines, *request.overrides}
     both |= set(request.refines) & set(request.overrides)
+    amended = {amendment.id for amendment in request.amends}
+    both |= amended & {*request.supersedes, *request.refines, *request.overrides}
     if both:
-        message = f"{sorted(both)[0]} is given two roles: name it in one of supersedes, refines, "
-        raise InvalidRequestError(message + "overrides.", field="supersedes")
+        message = (
+            f"{sorted(both)[0]} is given two roles: name it in one of supersedes, refines, "
+            "overrides and amends."
+        )
+        raise InvalidRequestError(message, field="supersedes")
     if request.overrides and request.scope is None:
         message = "overrides needs a scope: say where the new note wins, for example scope='eu'."
         raise InvalidRequestError(message, field="scope")
     if request.expected_version and not (request.supersedes or request.refines or request.slot):
         message = "expected_version needs supersedes, refines or slot: say which memory it is of."
         raise InvalidRequestError(message, field="expected_version")
+
+
+def parse_notes(notes: object) -> list[RememberRequest]:
+    """Read a batch: a sequence of texts, or of mappings with the arguments of `remember`.
+
+    Raises:
+        InvalidRequestError: One of them cannot be meant; the message says which.
+    """
+    if isinstance(notes, str | bytes | Mapping) or not isinstance(notes, Sequence):
+        message = "A batch is a list of texts, or of mappings with the arguments of remember."
+        raise InvalidRequestError(message, field="notes")
+    return [_note(number, note) for number, note in enumerate(notes)]
+
+
+def _note(number: int, note: object) -> RememberRequest:
+    given = {"text": note} if isinstance(note, str) else note
+    if not isinstance(given, Mapping):
+        message = f"Note {number} of the batch is {note!r}: pass a text or a mapping."
+        raise InvalidRequestError(message, field="notes", item=number)
+    if given.get("idempotency_key"):
+        message = "A batch is one patch: pass idempotency_key to remember_many itself."
+        raise InvalidRequestError(message, field="idempotency_key", item=number)
+    try:
+        return parse_remember(given)
+    except InvalidRequestError as error:
+        message = f"Note {number} of the batch: {error.message}"
+        raise type(error)(message, **{**error.details, "item": number}) from error
 
 
 class RecallOptions(TypedDict, total=False):
@@ -279,11 +316,11 @@ def parse_recall(given: Mapping[str, Any], *, tolerate_unknown: bool = False) ->
         tags=read.text_list(given.get("tags"), "tags"),
         session=_name(given, "session"),
         filter=read.json_object(given.get("filter"), "filter"),
-        include_history=bool(given.get("include_history", False)),
+        include_history=read.truth(given.get("include_history", False), "include_history"),
         history_depth=read.whole_number(
             given.get("history_depth", 5), "history_depth", 0, MAX_HISTORY_DEPTH
         ),
-        include_children=bool(given.get("include_children", False)),
+        include_children=read.truth(given.get("include_children", False), "include_children"),
         warnings=ignored,
     )
 
@@ -343,7 +380,7 @@ def parse_list(given: Mapping[str, Any]) -> ListRequest:
         tags=read.text_list(given.get("tags"), "tags"),
         session=_name(given, "session"),
         filter=read.json_object(given.get("filter"), "filter"),
-        include_children=bool(given.get("include_children", False)),
+        include_children=read.truth(given.get("include_children", False), "include_children"),
         limit=read.whole_number(given.get("limit", 50), "limit", 1, MAX_PAGE),
         cursor=_name(given, "cursor"),
     )

@@ -104,7 +104,15 @@ class LinkResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult(Result):
-    """What became of a `forget`; `changed` is False if it had been done before."""
+    """What became of a `forget`.
+
+    Attributes:
+        node_id: The node.
+        changed: False if it had been done before.
+        purged: True if its text is gone, by this call or an earlier one.
+        warnings: What the caller should know.
+        patch_id: The commit; None if nothing was written.
+    """
 
     node_id: str
     changed: bool

@@ -22,7 +22,8 @@ def sanitise(text: object, field: str = "text") -> tuple[str, str | None]:
         TooLargeError: Over 1 MiB in UTF-8.
     """
     if not isinstance(text, str) or not text.strip():
-        message = f"{field} is empty: pass the statement to remember as text."
+        what = "empty" if isinstance(text, str) or text is None else f"a {type(text).__name__}"
+        message = f"{field} is {what}: pass the statement as text."
         raise InvalidRequestError(message, field=field)
     clean, replaced = UNSTORABLE.subn("\ufffd", text)
     size = len(clean.encode())

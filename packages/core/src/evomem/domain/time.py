@@ -42,6 +42,8 @@ def _read(value: Instant) -> datetime:
     if isinstance(value, int | float):
         seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
         return EPOCH + timedelta(seconds=seconds)
+    if not isinstance(value, str):
+        raise TypeError
     return datetime.fromisoformat(value.strip())
 
 

@@ -121,6 +121,14 @@ class Reader(Protocol):
         """Return the open edges of every kind that begin or end at `ids`."""
         ...
 
+    def marks(self, reach: Reach, ids: Iterable[str]) -> list[Edge]:
+        """Return the open edges that override or amend `ids` or what these replaced.
+
+        The old end of each is given as the node of `ids`: what wins over a decision also wins
+        over its successors, and what amends a text also amends its refinements.
+        """
+        ...
+
     def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return memories by id."""
         ...

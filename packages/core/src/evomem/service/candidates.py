@@ -6,12 +6,24 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from evomem.domain.analysis import terms, tokens
-from evomem.domain.decision import Abstain, Candidate, Link, LinkDecision, Suggestion
+from evomem.domain.decision import (
+    Abstain,
+    Amend,
+    Candidate,
+    Link,
+    LinkDecision,
+    NoLink,
+    Override,
+    Suggestion,
+)
 from evomem.domain.extraction import Extraction
 from evomem.domain.node import Status
 from evomem.domain.request import RememberRequest
+from evomem.domain.scope import contains
+from evomem.domain.text import fold_whitespace
 from evomem.domain.time import format_time
 from evomem.engines.base import Filters, Reader
+from evomem.errors import EngineError
 from evomem.linker.base import NoteView
 from evomem.service.context import Context
 
@@ -30,7 +42,7 @@ def decide(
 ) -> LinkDecision | None:
     """Ask the linker about a note for which the caller named nothing; None if not to be asked.
 
-    In `suggest` mode a link becomes a suggestion: nothing is hidden by a guess.
+    Whatever goes wrong in the linker, the note is stored; what it may not do is not done.
     """
     named = request.supersedes or request.refines or request.amends or request.overrides
     if context.linking == "off" or named or request.slot:
@@ -42,18 +54,47 @@ def decide(
         slot=request.slot,
         change=str(extraction.change),
     )
-    if refused := context.linker.gate(note):
-        return refused
-    with context.engine.read() as reader:
-        candidates = _heads_like(context, reader, note)
-    decided = context.linker.decide(note, candidates)
-    if isinstance(decided, Link) and context.linking == "suggest":
-        texts = {c.node_id: c.text for c in candidates}
-        return Abstain(
-            tuple(Suggestion(n, texts[n], decided.reason, decided.confidence) for n in decided.old),
-            decided.reason,
-        )
-    return decided
+    try:
+        if refused := context.linker.gate(note):
+            return refused
+        with context.engine.read() as reader:
+            candidates = _heads_like(context, reader, note)
+        decided = context.linker.decide(note, candidates)
+    except EngineError:
+        raise
+    except Exception as error:  # a linker may be any code, and must not cost a note
+        return NoLink(f"The linker {context.linker.name} failed ({error}).", 0.0)
+    return _permitted(context.linking, note, candidates, decided)
+
+
+def _permitted(
+    linking: str, note: NoteView, candidates: Sequence[Candidate], decided: LinkDecision
+) -> LinkDecision:
+    """Leave only what the mode and the rules of linking allow: nothing is hidden by a guess."""
+    known = {candidate.node_id: candidate for candidate in candidates}
+    if isinstance(decided, Abstain):
+        asked = tuple(s for s in decided.suggestions if s.node_id in known)
+        return Abstain(asked, decided.reason) if asked else NoLink(decided.reason, 0.0)
+    if isinstance(decided, NoLink):
+        return decided
+    old = decided.old if isinstance(decided, Link) else (decided.old,)
+    if not old or not known.keys() >= set(old):
+        return NoLink("The linker named a node it was not given.", 0.0)
+    if linking == "auto" and all(_may(decided, note, known[node_id]) for node_id in old):
+        return decided
+    asked = tuple(Suggestion(n, known[n].text, decided.reason, decided.confidence) for n in old)
+    return Abstain(asked, decided.reason)
+
+
+def _may(decided: Link | Amend | Override, note: NoteView, old: Candidate) -> bool:
+    """Tell whether the rules for callers would let this link pass."""
+    match decided:
+        case Link():
+            return note.scope is None or contains(note.scope, old.scope)
+        case Override():
+            return note.scope != old.scope and contains(old.scope, note.scope)
+        case Amend(part=part):
+            return bool(part.strip()) and fold_whitespace(part) in fold_whitespace(old.text)
 
 
 def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) -> list[str]:

@@ -72,14 +72,16 @@ def until_current(attempt: Callable[[int], T]) -> T:
     raise EngineBusyError(message)
 
 
-def unknown_node(node_id: str) -> NotFoundError:
+def unknown_node(node_id: str, *, writing: bool = False) -> NotFoundError:
     """Return the error for an id that names no node here."""
     kind = describe(node_id)
     hint = f" It has the shape of {kind} id." if kind and kind != "a node" else ""
     message = (
         f"{node_id!r} is no node of this namespace.{hint} Use an id that remember, recall or list "
-        "showed; nothing was written."
+        "showed."
     )
+    if writing:
+        message += " A write takes whole ids only; nothing was written."
     return NotFoundError(message, id=node_id)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from evomem.domain.draft import StoreFacts
-from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
-from evomem.domain.planning import note_digest
+from evomem.domain.planning import note_scope
 from evomem.domain.request import RememberRequest
+from evomem.domain.text import digest
 from evomem.engines.base import Reader
 from evomem.service.context import unknown_node
 
@@ -29,7 +29,7 @@ def load_facts(
     lineage = reader.lineage(reach, ids, at)
     for node_id in wanted:
         if node_id not in lineage:
-            raise unknown_node(node_id)
+            raise unknown_node(node_id, writing=True)
     return StoreFacts(
         lineage=lineage,
         records=reader.records(reach, wanted) if wanted else {},
@@ -40,8 +40,7 @@ def load_facts(
 
 def facts_of_new(requests: Sequence[RememberRequest]) -> StoreFacts:
     """Return the facts of notes that name nothing, supposing that no equal ones exist."""
-    nothing = Lineage()
-    return StoreFacts(twins={note_digest(nothing, request, ()): () for request in requests})
+    return StoreFacts(twins={digest(r.text, r.scope, None): () for r in requests})
 
 
 def load_note_facts(
@@ -59,16 +58,14 @@ def load_note_facts(
         at: World time of the plan.
     """
     named = [node_id for request, linked in notes for node_id in (*request.targets, *linked)]
-    keys = [(request.slot, request.scope) for request, _ in notes if request.slot]
-    slots = reader.slots(reach, keys) if keys else {}
-    in_slots = [node_id for node_id in slots.values() if node_id]
-    facts = load_facts(reader, reach, named, at, in_slots)
-    digests = {
-        note_digest(facts.lineage, request, linked) for request, linked in notes if not request.slot
-    }
-    twins = reader.twins(reach, digests) if digests else {}
+    facts = load_facts(reader, reach, named, at)
+    scopes = [note_scope(facts.lineage, request, linked) for request, linked in notes]
+    scoped = [(request, scope) for (request, _), scope in zip(notes, scopes, strict=True)]
+    slots = reader.slots(reach, [(r.slot, scope) for r, scope in scoped if r.slot])
+    twins = reader.twins(reach, [digest(r.text, scope, None) for r, scope in scoped if not r.slot])
     alike = [node_id for found in twins.values() for node_id in found]
+    alike += [node_id for node_id in slots.values() if node_id]
     if alike:
-        facts = load_facts(reader, reach, named, at, [*in_slots, *alike])
+        facts = load_facts(reader, reach, named, at, alike)
     facts.slots, facts.twins = slots, twins
     return facts

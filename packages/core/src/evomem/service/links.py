@@ -93,17 +93,17 @@ def forget(
         NotFoundError: The id is unknown.
     """
 
-    def plan(draft: Draft) -> bool:
+    def plan(draft: Draft) -> tuple[bool, bool]:
         removed = draft.lineage.facts[node_id].removed
         purged = draft.facts.records[node_id].purged
         if removed and (purged or not purge):
-            return False
+            return False, purged
         draft.remove(node_id, purge=purge)
-        return True
+        return True, purge
 
-    changed, patch_id = _write(context, [node_id], plan, reason, actor, source)
+    (changed, purged), patch_id = _write(context, [node_id], plan, reason, actor, source)
     warnings = () if changed else (f"{node_id} was forgotten before; nothing was done.",)
-    return ForgetResult(node_id, changed, purge, warnings, patch_id)
+    return ForgetResult(node_id, changed, purged, warnings, patch_id)
 
 
 def _write(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evomem.domain.arguments import text_list, text_or_none, whole_number
+from evomem.domain.arguments import id_list, text_or_none, truth, whole_number
 from evomem.domain.identifiers import parse_id
 from evomem.domain.namespace import Namespace, parse_namespace
 from evomem.domain.node import MemoryNode
@@ -18,6 +18,7 @@ from evomem.domain.request import (
     RecallOptions,
     RememberOptions,
     parse_list,
+    parse_notes,
     parse_recall,
     parse_remember,
 )
@@ -30,7 +31,6 @@ from evomem.domain.result import (
     RememberResult,
     Stats,
 )
-from evomem.errors import InvalidRequestError
 from evomem.service import links, reading
 from evomem.service.context import Context
 from evomem.service.recall import recall
@@ -92,16 +92,9 @@ class Memory:
         Raises:
             EvoMemError: Nothing was written.
         """
-        given = [{"text": note} if isinstance(note, str) else note for note in notes]
-        if not all(isinstance(note, Mapping) for note in given):
-            message = "remember_many takes texts, or mappings with the arguments of remember."
-            raise InvalidRequestError(message, field="notes")
-        if any(note.get("idempotency_key") for note in given):
-            message = "A batch is one patch: pass idempotency_key to remember_many itself."
-            raise InvalidRequestError(message, field="idempotency_key")
-        if not given:
+        requests = parse_notes(notes)
+        if not requests:
             return []
-        requests = [parse_remember(note) for note in given]
         return remember(self._context, requests, text_or_none(idempotency_key, "idempotency_key"))
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
@@ -148,9 +141,9 @@ class Memory:
             InvalidRequestError: A node would come to replace itself; nothing was written.
             NotFoundError: An id is unknown; nothing was written.
         """
-        old = text_list(supersedes, "supersedes")
+        old = id_list(supersedes, "supersedes")
         new = parse_id(node_id, "node_id")
-        by = {"reason": reason, "actor": actor, "source": source}
+        by = _by(reason, actor, source)
         return links.link(self._context, new, old, **by)
 
     def unlink(
@@ -168,7 +161,7 @@ class Memory:
             NotFoundError: There is no such link.
         """
         new, old = parse_id(new_id, "new_id"), parse_id(old_id, "old_id")
-        by = {"reason": reason, "actor": actor, "source": source}
+        by = _by(reason, actor, source)
         return links.unlink(self._context, new, old, **by)
 
     def forget(
@@ -185,8 +178,9 @@ class Memory:
         Raises:
             NotFoundError: The id is unknown.
         """
-        by = {"reason": reason, "actor": actor, "source": source}
-        return links.forget(self._context, parse_id(node_id, "node_id"), purge=purge, **by)
+        by = _by(reason, actor, source)
+        node = parse_id(node_id, "node_id")
+        return links.forget(self._context, node, purge=truth(purge, "purge"), **by)
 
     def review(self) -> builtins.list[PendingReview]:
         """Return the links the linker would not make alone; answer with `link`."""
@@ -239,3 +233,8 @@ class Memory:
     def __repr__(self) -> str:
         """Name the store and the namespace."""
         return f"Memory({self.path!r}, namespace={self.namespace!r})"
+
+
+def _by(reason: object, actor: object, source: object) -> dict[str, str | None]:
+    given = {"reason": reason, "actor": actor, "source": source}
+    return {name: text_or_none(value, name) for name, value in given.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from evomem.cronista.base import Cronista, create_cronista
@@ -35,7 +36,11 @@ class OpenOptions(TypedDict, total=False):
 def find_path(given: str | os.PathLike[str] | None) -> tuple[str, str]:
     """Return the path of the store and where it came from: argument, `EVOMEM_DB`, or default."""
     if given is not None:
-        return os.fspath(given), "argument"
+        try:
+            return str(Path(given)) if isinstance(given, os.PathLike) else "" + given, "argument"
+        except TypeError as error:
+            message = f"{given!r} is no path of a store. Pass a text or a path object."
+            raise InvalidRequestError(message, field="path") from error
     if configured := os.environ.get(PATH_VARIABLE, "").strip():
         return configured, PATH_VARIABLE
     return DEFAULT_PATH, "default"
@@ -69,11 +74,13 @@ def open_memory(
         raise InvalidRequestError(message, field="linking")
     target, origin = find_path(path)
     bound = parse_namespace(namespace)
+    judge, note_taker = _linker(linker, linking), _cronista(cronista)
+    engine = _engine(target, read_only=read_only)
     context = Context(
-        engine=_engine(target, read_only=read_only),
+        engine=engine,
         namespace=bound,
-        cronista=create_cronista(cronista) if isinstance(cronista, str) else cronista,
-        linker=_linker(linker, linking),
+        cronista=note_taker,
+        linker=judge,
         linking=linking,
     )
     return Memory(context, location=origin)
@@ -88,10 +95,22 @@ def _engine(target: str, *, read_only: bool) -> Engine:
     return SqliteEngine(target, read_only=read_only)
 
 
+def _cronista(cronista: str | Cronista) -> Cronista:
+    if isinstance(cronista, str):
+        return create_cronista(cronista)
+    if not callable(getattr(cronista, "extract", None)):
+        message = f"{cronista!r} is no cronista: pass a name, or an object with name and extract."
+        raise InvalidRequestError(message, field="cronista")
+    return cronista
+
+
 def _linker(linker: str | Linker, linking: str) -> Linker:
-    if not isinstance(linker, str):
-        return linker
-    return create_linker(linker, auto=linking == "auto")
+    if isinstance(linker, str):
+        return create_linker(linker, auto=linking == "auto")
+    if not callable(getattr(linker, "decide", None)):
+        message = f"{linker!r} is no linker: pass a name, or an object with name, gate and decide."
+        raise InvalidRequestError(message, field="linker")
+    return linker
 
 
 def aopen_memory(

@@ -31,7 +31,7 @@ def get_node(context: Context, given: str) -> MemoryNode:
         node_id = expand_id(reader, context.reach, given)
         node = view_nodes(reader, context.reach, [node_id], context.clock())[node_id]
     if node.purged:
-        message = f"{node_id} was purged: its text is gone. history({node_id!r}) shows its place."
+        message = f"{node_id} was purged: its text is gone. Its history still shows its place."
         raise NotFoundError(message, id=node_id, purged=True)
     return node
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from evomem.domain.analysis import terms
-from evomem.domain.edge import AMENDS, OVERRIDES, Edge
+from evomem.domain.edge import AMENDS, OVERRIDES
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
@@ -140,20 +140,16 @@ class _Recall:
     def _marks(self, reader: Reader, heads: list[str]) -> defaultdict[tuple[str, str], list[str]]:
         """Return, by kind and marked head, the nodes in force that mark it here."""
         marks: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        wanted = set(heads)
-        edges = [e for e in reader.edges(self._reach, heads) if self._is_mark(e, wanted)]
+        edges = reader.marks(self._reach, heads)
         if not edges:
             return marks
         lineage = reader.lineage(self._reach, [edge.new for edge in edges], self._at)
         for edge in edges:
             for head in lineage.heads(edge.new, self._at):
-                if lineage.status(head, self._at) is Status.ACTIVE and self._shown(lineage, head):
+                shown = head != edge.old and self._shown(lineage, head)
+                if shown and lineage.status(head, self._at) is Status.ACTIVE:
                     marks[edge.kind, edge.old].append(head)
         return marks
-
-    @staticmethod
-    def _is_mark(edge: Edge, heads: set[str]) -> bool:
-        return edge.kind in {AMENDS, OVERRIDES} and edge.old in heads
 
     def _hits(self, reader: Reader, answers: list[_Answer]) -> tuple[Hit, ...]:
         heads = view_nodes(reader, self._reach, [a.head for a in answers], self._at)

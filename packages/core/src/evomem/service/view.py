@@ -36,10 +36,11 @@ def view_nodes(
     if not wanted:
         return {}
     records = reader.records(reach, wanted)
-    edges = _by_end(reader.edges(reach, wanted))
+    ends = _by_end(reader.edges(reach, wanted))
+    marks = _by_end(reader.marks(reach, wanted))
     lineage = lineage or reader.lineage(reach, wanted, at)
     return {
-        node_id: _view(records[node_id], lineage.status(node_id, at), edges[node_id])
+        node_id: _view(records[node_id], lineage.status(node_id, at), ends[node_id], marks[node_id])
         for node_id in wanted
         if node_id in records
     }
@@ -48,7 +49,7 @@ def view_nodes(
 def view_drafted(record: NodeRecord, draft: Draft) -> MemoryNode:
     """Return a node just committed, without asking the store again."""
     edges = [edge for edge in draft.edges if record.id in (edge.new, edge.old)]
-    return _view(record, draft.lineage.status(record.id, draft.now), edges)
+    return _view(record, draft.lineage.status(record.id, draft.now), edges, ())
 
 
 def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
@@ -59,7 +60,9 @@ def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
     return ends
 
 
-def _view(record: NodeRecord, status: Status, edges: Iterable[Edge]) -> MemoryNode:
+def _view(
+    record: NodeRecord, status: Status, edges: Iterable[Edge], marks: Iterable[Edge]
+) -> MemoryNode:
     supersedes: list[str] = []
     superseded_by: list[str] = []
     relations: defaultdict[str, list[str]] = defaultdict(list)
@@ -69,8 +72,9 @@ def _view(record: NodeRecord, status: Status, edges: Iterable[Edge]) -> MemoryNo
             (supersedes if outgoing else superseded_by).append(edge.old if outgoing else edge.new)
         elif outgoing:
             relations[edge.kind].append(edge.old)
-        elif edge.kind in _INVERSE:
-            relations[_INVERSE[edge.kind]].append(edge.new)
+    for mark in marks:
+        if mark.old == record.id != mark.new:
+            relations[_INVERSE[mark.kind]].append(mark.new)
     fields = record.extraction
     return MemoryNode(
         id=record.id,

@@ -69,7 +69,6 @@ def connect(location: Path | str, *, mode: str = "rwc") -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -16384")
-    connection.execute("PRAGMA mmap_size = 268435456")
     return connection
 
 

@@ -38,11 +38,15 @@ class SqliteEngine:
         self._pool = ConnectionPool(
             self._path, in_memory=in_memory, read_mode="ro" if read_only else "rw"
         )
-        with translated(self._path):
-            if read_only and not in_memory:
-                self._open_read_only()
-            else:
-                self._open()
+        try:
+            with translated(self._path):
+                if read_only and not in_memory:
+                    self._open_read_only()
+                else:
+                    self._open()
+        except BaseException:
+            self._pool.close()
+            raise
 
     @property
     def location(self) -> str:
@@ -53,11 +57,15 @@ class SqliteEngine:
     def read(self) -> Iterator[SqliteReader]:
         """Open a snapshot."""
         with translated(self._path), self._pool.reader() as connection:
-            connection.execute("BEGIN")
+            # A memory-only store has one connection, on which readers of a thread may overlap.
+            nested = connection.in_transaction
+            if not nested:
+                connection.execute("BEGIN")
             try:
                 yield SqliteReader(connection)
             finally:
-                connection.execute("ROLLBACK")
+                if not nested and connection.in_transaction:
+                    connection.execute("ROLLBACK")
 
     def commit(self, patch: Patch) -> Receipt:
         """Write a patch in one transaction."""
@@ -80,14 +88,13 @@ class SqliteEngine:
             return receipt
 
     def verify(self) -> list[str]:
-        """Check integrity and that the index is in step."""
-        with translated(self._path), self._pool.writer() as connection:
+        """Check integrity and that the index is in step; read-only, as far as that goes."""
+        lend = self._pool.reader if self._read_only else self._pool.writer
+        with translated(self._path), lend() as connection:
             problems = [r for (r,) in connection.execute("PRAGMA integrity_check") if r != "ok"]
             problems += [str(r) for r in connection.execute("PRAGMA foreign_key_check")]
-            try:
-                connection.execute(QUERIES["check_index"])
-            except sqlite3.DatabaseError as error:
-                problems.append(f"search index: {error}")
+            if not self._read_only:
+                problems += _index_problems(connection)
             for name in ("unindexed", "indexed_tombstones", "miscounted_namespaces"):
                 (count,) = connection.execute(QUERIES[name]).fetchone()
                 if count:
@@ -102,9 +109,9 @@ class SqliteEngine:
         newest = len(migrations())
         with self._pool.writer() as connection:
             check_identity(connection, newest)
+            switch_to_wal(connection)
             if schema_version(connection) == newest:
                 return
-            switch_to_wal(connection)
 
             def upgrade() -> None:
                 migrate(connection)
@@ -136,3 +143,11 @@ def _is_race(error: sqlite3.IntegrityError) -> bool:
     """Tell whether another writer was first: an idempotency key or a version exists by now."""
     text = str(error)
     return "patch.idempotency_key" in text or "node.version" in text
+
+
+def _index_problems(connection: sqlite3.Connection) -> list[str]:
+    try:
+        connection.execute(QUERIES["check_index"])
+    except sqlite3.DatabaseError as error:
+        return [f"search index: {error}"]
+    return []

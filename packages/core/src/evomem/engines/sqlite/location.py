@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from evomem.domain.text import UNSTORABLE
 from evomem.errors import EngineError, InvalidRequestError
 
 IN_MEMORY = ":memory:"
@@ -21,11 +22,14 @@ def resolve_path(given: str | os.PathLike[str]) -> Path:
         InvalidRequestError: Empty, an address of another kind, or a variable that is not set.
     """
     text = os.fspath(given).strip()
-    if not text or "\x00" in text or re.match(r"\w{2,}:", text):
+    if not text or UNSTORABLE.search(text) or re.match(r"\w{2,}:", text):
         message = f"{text!r} is no path of a store. Pass a file path, or ':memory:'."
         raise InvalidRequestError(message, path=text)
     expanded = os.path.expandvars(text)
-    path = Path(expanded).expanduser() if expanded.startswith("~") else Path(expanded)
+    path = Path(os.path.expanduser(expanded))  # noqa: PTH111  keeps '~nobody' as it is
+    if expanded.startswith("~") and str(path) == str(Path(expanded)):
+        message = f"{text!r}: there is no such home folder. Write the path in full."
+        raise InvalidRequestError(message, path=text)
     unset = _VARIABLE.search(expanded)
     if unset and unset.group() in text:
         message = f"{text!r}: the variable {unset.group()} is not set. Set it or write the path."
@@ -49,6 +53,9 @@ def check_file(path: Path, *, read_only: bool) -> None:
                 raise EngineError(message, path=str(path))
             path.parent.mkdir(parents=True, exist_ok=True)
             return
+        if not path.is_file():
+            message = f"{path} is no regular file. Pass the path of a file."
+            raise EngineError(message, path=str(path))
         with path.open("rb") as file:
             start = file.read(len(_HEADER))
     except OSError as error:

@@ -28,20 +28,19 @@ def check_identity(connection: sqlite3.Connection, newest: int) -> None:
         EngineError: Tables that are not ours.
         SchemaVersionError: Written by a newer version.
     """
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
     version = schema_version(connection)
-    if application == APPLICATION_ID:
-        if version > newest:
-            message = (
-                f"The store has schema {version}; this EvoMem knows {newest} at most. Upgrade "
-                "EvoMem (pip install -U evomem-core) to use it."
-            )
-            raise SchemaVersionError(message, store=version, known=newest)
-        return
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if tables or version or application:
+    # Read last: a store that another process makes meanwhile has its mark by then.
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID and (tables or version or application):
         message = "The file is an SQLite database of another program. Choose another path."
         raise EngineError(message)
+    if application == APPLICATION_ID and version > newest:
+        message = (
+            f"The store has schema {version}; this EvoMem knows {newest} at most. Upgrade "
+            "EvoMem (pip install -U evomem-core) to use it."
+        )
+        raise SchemaVersionError(message, store=version, known=newest)
 
 
 def migrate(connection: sqlite3.Connection, scripts: Sequence[str] | None = None) -> int:
@@ -72,7 +71,8 @@ def migrate(connection: sqlite3.Connection, scripts: Sequence[str] | None = None
         connection.execute(f"PRAGMA user_version = {len(known)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
     return len(known)
 

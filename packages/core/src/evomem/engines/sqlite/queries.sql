@@ -4,7 +4,7 @@
 -- name: space_ids
 SELECT id FROM namespace WHERE path = :path
 UNION
-SELECT id FROM namespace WHERE :children AND path > :path AND path < :path || char(1114111);
+SELECT id FROM namespace WHERE :children AND path > :path AND path < :end;
 
 -- name: space_counts
 SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0) FROM namespace
@@ -31,8 +31,9 @@ WHERE search_index MATCH :match AND search_index.rowid BETWEEN :low AND :high
   AND (:metadata = '{}' OR NOT EXISTS (
       SELECT 1 FROM json_each(:metadata) AS wanted
       WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.type = wanted.type
-                          AND has.value IS wanted.value)))
+                        WHERE has.key = wanted.key AND has.value IS wanted.value
+                          AND replace(has.type, 'real', 'integer')
+                              = replace(wanted.type, 'real', 'integer'))))
 ORDER BY search_index.rowid DESC;
 
 -- name: candidates_below
@@ -49,15 +50,18 @@ WHERE search_index MATCH :match
   AND (:metadata = '{}' OR NOT EXISTS (
       SELECT 1 FROM json_each(:metadata) AS wanted
       WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.type = wanted.type
-                          AND has.value IS wanted.value)))
-ORDER BY search_index.rowid DESC;
+                        WHERE has.key = wanted.key AND has.value IS wanted.value
+                          AND replace(has.type, 'real', 'integer')
+                              = replace(wanted.type, 'real', 'integer'))))
+ORDER BY node.sequence DESC, node.row DESC;
 
 -- name: recent
 SELECT node.id FROM node
 WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
   AND (:after IS NULL
-       OR (node.sequence, node.row) < (SELECT sequence, row FROM node WHERE id = :after))
+       OR (node.sequence, node.row) < (
+           SELECT sequence, row FROM node
+           WHERE id = :after AND (row >> 40) IN (SELECT value FROM json_each(:spaces))))
   AND (:session IS NULL OR node.session = :session)
   AND (:tags = '[]' OR NOT EXISTS (
       SELECT 1 FROM json_each(:tags) AS wanted
@@ -65,8 +69,9 @@ WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
   AND (:metadata = '{}' OR NOT EXISTS (
       SELECT 1 FROM json_each(:metadata) AS wanted
       WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.type = wanted.type
-                          AND has.value IS wanted.value)))
+                        WHERE has.key = wanted.key AND has.value IS wanted.value
+                          AND replace(has.type, 'real', 'integer')
+                              = replace(wanted.type, 'real', 'integer'))))
 ORDER BY node.sequence DESC, node.row DESC
 LIMIT :limit;
 
@@ -132,6 +137,26 @@ WHERE wanted.id IN (SELECT value FROM json_each(:ids))
   AND (wanted.row >> 40) IN (SELECT value FROM json_each(:spaces)) AND edge.closed_by IS NULL
 GROUP BY edge.id ORDER BY edge.id;
 
+-- name: marks
+WITH RECURSIVE before (head, row, refined) AS (
+    SELECT row, row, 1 FROM node
+    WHERE id IN (SELECT value FROM json_each(:ids))
+      AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+    UNION
+    SELECT before.head, edge.old, before.refined AND edge.kind = 'refines'
+    FROM before JOIN edge ON edge.new = before.row
+    WHERE edge.kind IN ('supersedes', 'refines') AND edge.closed_by IS NULL
+)
+SELECT edge.kind, newer.id, head.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
+       edge.confidence
+FROM before
+JOIN edge ON edge.old = before.row
+JOIN node AS newer ON newer.row = edge.new
+JOIN node AS head ON head.row = before.head
+WHERE edge.closed_by IS NULL
+  AND (edge.kind = 'overrides' OR (edge.kind = 'amends' AND before.refined))
+GROUP BY edge.id, before.head ORDER BY edge.id;
+
 -- name: records
 SELECT node.id, node.memory_id, node.version, namespace.path, text.body, node.fields,
        node.cronista, node.subject, node.slot, node.scope, node.session, node.tags,
@@ -157,12 +182,12 @@ WHERE id >= :prefix AND id < :prefix || char(1114111)
 LIMIT :limit;
 
 -- name: twins
-SELECT node.id FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+SELECT node.id, node.sequence FROM node LEFT JOIN tombstone ON tombstone.node = node.row
 WHERE node.digest = :digest AND node.row BETWEEN :low AND :high AND tombstone.node IS NULL
 ORDER BY node.row DESC LIMIT 8;
 
 -- name: slot
-SELECT id FROM node
+SELECT id, sequence FROM node
 WHERE slot = :slot AND scope IS :scope AND row BETWEEN :low AND :high
 ORDER BY row DESC LIMIT 1;
 
@@ -188,7 +213,8 @@ SELECT CASE
         SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
         WHERE edge.old = node.row AND edge.kind = 'supersedes' AND edge.closed_by IS NULL
           AND newer.valid_from <= :now
-          AND (newer.memory_id <> node.memory_id OR newer.valid_from >= node.valid_from)
+          AND (newer.memory_id <> node.memory_id OR newer.version < node.version
+               OR newer.valid_from >= node.valid_from)
     ) THEN 'superseded'
     WHEN NOT node.backdated AND node.valid_to IS NULL AND NOT EXISTS (
         SELECT 1 FROM edge WHERE edge.old = node.row AND edge.closed_by IS NULL
@@ -208,7 +234,8 @@ WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
       SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
       WHERE edge.old = node.row AND edge.kind = 'supersedes' AND edge.closed_by IS NULL
         AND newer.valid_from <= :now
-        AND (newer.memory_id <> node.memory_id OR newer.valid_from >= node.valid_from))
+        AND (newer.memory_id <> node.memory_id OR newer.version < node.version
+               OR newer.valid_from >= node.valid_from))
   AND (node.backdated OR node.valid_to IS NOT NULL OR EXISTS (
       SELECT 1 FROM edge WHERE edge.old = node.row AND edge.closed_by IS NULL
         AND edge.kind IN ('supersedes', 'refines')));
@@ -300,6 +327,13 @@ INSERT INTO tombstone (node, sequence) VALUES (:node, :sequence);
 -- name: mark_purged
 UPDATE tombstone SET purged = :sequence WHERE node = :node AND purged IS NULL;
 
+-- name: purge_edges
+-- A quotation and a reason may hold words of the purged text.
+UPDATE edge SET part = NULL, reason = NULL WHERE new = :node OR old = :node;
+
+-- name: purge_suggestions
+DELETE FROM suggestion WHERE new = :node OR old = :node;
+
 -- name: purge_node
 UPDATE node SET text_id = NULL, fields = NULL, digest = NULL, subject = NULL, tags = '[]',
                 metadata = '{}'
@@ -344,4 +378,7 @@ SELECT count(*) FROM search_doc WHERE row IN (SELECT node FROM tombstone);
 -- name: miscounted_namespaces
 SELECT count(*) FROM namespace
 WHERE n_documents <> (SELECT count(*) FROM search_doc WHERE row >> 40 = namespace.id)
-   OR n_documents < 0 OR n_tokens < 0;
+   OR n_tokens <> (
+       SELECT coalesce(sum((focus <> '') + length(focus) - length(replace(focus, ' ', ''))
+                           + (body <> '') + length(body) - length(replace(body, ' ', ''))), 0)
+       FROM search_doc WHERE row >> 40 = namespace.id);

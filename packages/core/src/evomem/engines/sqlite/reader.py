@@ -81,6 +81,11 @@ class SqliteReader:
         found = self._all("edges", ids=rows.json_list(ids), spaces=self._within(reach))
         return [rows.read_edge(row) for row in found]
 
+    def marks(self, reach: Reach, ids: Iterable[str]) -> list[Edge]:
+        """Return the open edges that override or amend `ids` or what these replaced."""
+        found = self._all("marks", ids=rows.json_list(ids), spaces=self._within(reach))
+        return [rows.read_edge(row) for row in found]
+
     def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return memories by id."""
         found = self._all("memories", ids=rows.json_list(ids), spaces=self._within(reach))
@@ -91,17 +96,15 @@ class SqliteReader:
 
     def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
         """Return ids of nodes that begin with `prefix`."""
+        if not prefix.isascii():
+            return []
         found = self._all("expand", prefix=prefix, spaces=self._within(reach), limit=limit)
         return [node_id for (node_id,) in found]
 
     def twins(self, reach: Reach, digests: Iterable[bytes]) -> dict[bytes, tuple[str, ...]]:
         """Return remembered nodes by digest, the latest first."""
         return {
-            digest: tuple(
-                node_id
-                for space in self._space_ids(reach)
-                for (node_id,) in self._all("twins", digest=digest, **rows.space_range(space))
-            )
+            digest: tuple(n for n, _ in self._latest("twins", reach, digest=digest))
             for digest in digests
         }
 
@@ -109,11 +112,7 @@ class SqliteReader:
         """Return the latest node of every slot."""
         latest: dict[SlotKey, str | None] = {}
         for slot, scope in keys:
-            found = [
-                row
-                for space in self._space_ids(reach)
-                for row in self._all("slot", slot=slot, scope=scope, **rows.space_range(space))
-            ]
+            found = self._latest("slot", reach, slot=slot, scope=scope)
             latest[slot, scope] = found[0][0] if found else None
         return latest
 
@@ -162,11 +161,20 @@ class SqliteReader:
     def _all(self, name: str, **values: Any) -> list[Any]:
         return self._connection.execute(QUERIES[name], values).fetchall()
 
+    def _latest(self, name: str, reach: Reach, **values: Any) -> list[Any]:
+        """Run a statement on each namespace in reach; rows of (id, sequence), the latest first."""
+        found = [
+            row
+            for space in self._space_ids(reach)
+            for row in self._all(name, **values, **rows.space_range(space))
+        ]
+        return sorted(found, key=lambda row: row[1], reverse=True)
+
     def _within(self, reach: Reach) -> str:
         if reach not in self._spaces:
-            found = self._all(
-                "space_ids", path=rows.write_path(reach.namespace), children=reach.include_children
-            )
+            path = rows.write_path(reach.namespace)
+            end = rows.end_of_subtree(path)
+            found = self._all("space_ids", path=path, end=end, children=reach.include_children)
             self._spaces[reach] = rows.json_list(space_id for (space_id,) in found)
         return self._spaces[reach]
 
@@ -179,5 +187,5 @@ class SqliteReader:
         return {
             "tags": rows.json_list(filters.tags),
             "session": filters.session,
-            "metadata": rows.to_json(dict(filters.metadata)),
+            "metadata": rows.to_sorted_json(dict(filters.metadata)),
         }

@@ -25,6 +25,9 @@ _LABEL_END = "\x1f"
 to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Writes JSON the one way it is stored; made once, as making an encoder costs more than using it."""
 
+to_sorted_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""The same for what is compared as text: equal objects are written alike."""
+
 
 def space_range(space_id: int) -> dict[str, int]:
     """Return the row ids that belong to a namespace."""
@@ -37,14 +40,19 @@ def write_path(namespace: Namespace) -> str:
     return "".join(label + _LABEL_END for label in namespace)
 
 
+def end_of_subtree(path: str) -> str:
+    """Return the first text after all paths below `path`: its last separator, one higher."""
+    return path[:-1] + chr(ord(_LABEL_END) + 1)
+
+
 def read_path(path: str) -> Namespace:
     """Return the namespace of a stored path."""
     return tuple(path.split(_LABEL_END)[:-1])
 
 
 def json_list(items: Iterable[Any]) -> str:
-    """Return items as the JSON array that the statements take for a list."""
-    return to_json(list(items))
+    """Return items as the JSON array that the statements take for a list; pure ASCII."""
+    return json.dumps(list(items))
 
 
 def match_any(terms: Sequence[str]) -> str:
@@ -69,7 +77,7 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int) -> tuple
         record.scope,
         record.session,
         to_json(record.tags),
-        to_json(record.metadata),
+        to_sorted_json(record.metadata),
         to_micros(record.created_at),
         to_micros(record.recorded_at),
         to_micros(record.valid_from),
@@ -79,8 +87,9 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int) -> tuple
 
 
 def search_tokens(record: NodeRecord) -> tuple[str, str]:
-    """Return the tokens to index: of subject, slot and tags, and of the text."""
-    focus = "\n".join(filter(None, (record.subject, record.slot, *record.tags)))
+    """Return the tokens to index: of what the note is about and decides, and of the text."""
+    change = str(record.extraction.change)
+    focus = "\n".join(filter(None, (record.subject, record.slot, *record.tags, change)))
     return " ".join(tokens(focus)) if focus else "", " ".join(tokens(record.text))
 
 

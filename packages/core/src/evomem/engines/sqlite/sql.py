@@ -14,7 +14,7 @@ def _read(name: str) -> str:
 
 
 def statements(script: str) -> list[str]:
-    """Split a script into its statements, each with its semicolon."""
+    """Split a script into its statements."""
     found, pending = [], ""
     for line in script.splitlines(keepends=True):
         if not pending and (not line.strip() or line.lstrip().startswith("--")):
@@ -23,6 +23,8 @@ def statements(script: str) -> list[str]:
         if sqlite3.complete_statement(pending):
             found.append(pending.strip())
             pending = ""
+    if pending:
+        found.append(pending.strip())
     return found
 
 

@@ -182,7 +182,8 @@ class PatchWriter:
             row = self._rows[node_id]
             (text_id,) = self._run("text_of", node=row).fetchone()
             self._run("mark_purged", node=row, sequence=sequence)
-            self._run("purge_node", node=row)
+            for statement in ("purge_edges", "purge_suggestions", "purge_node"):
+                self._run(statement, node=row)
             self._run("drop_text", text_id=text_id)
 
     def _derive(self, space: _Space, sequence: int) -> None:
