@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve a memory until the client goes away.
 
     Returns:
-        0 when the client is done, 1 if the store cannot be opened; wrong usage exits with 2.
+        0 when the client is done, 1 if the store or the port cannot be had; wrong usage exits
+        with 2.
     """
     parser = _parser()
     options = parser.parse_args(arguments)

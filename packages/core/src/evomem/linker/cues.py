@@ -80,6 +80,20 @@ PLACES = frozenset(
         *("producción", "pruebas", "produktion", "testumgebung", "intern", "internal", "external"),
     }
 )
+# Where things are tried that hold nowhere else.
+TRIAL_PLACES = frozenset(
+    {
+        *("staging", "stage", "dev", "development", "test", "qa", "canary", "ci", "local"),
+        *("locally", "demo", "sandbox", "preview", "pruebas", "testumgebung"),
+    }
+)
+# Verbs and words of deciding: two notes that share only these share nothing.
+DECIDING = """
+    use uses used using pick picked choose chose chosen move moved moves moving switch switched
+    replace replaced adopt adopted decide decided go went now instead keep kept
+    usar usamos usaremos elegimos movemos cambiamos pasamos dejamos ahora
+    nutzen verwenden nehmen wechseln jetzt
+"""
 
 
 def _words(*lists: str) -> re.Pattern[str]:

@@ -18,6 +18,7 @@ from evomem.domain.scope import contains
 from evomem.domain.text import fold_whitespace
 from evomem.linker import cues
 from evomem.linker.base import NoteView
+from evomem.linker.topics import topic
 
 NAME = "heuristic/1"
 MAX_SUGGESTIONS = 3
@@ -28,6 +29,9 @@ RIVAL_CONFIDENCE = 0.5
 MAX_CHARS = 4_000
 MAX_NAMED = 3
 _WRITTEN = re.compile(r"[\w.+#/-]*\w[+#]*")
+
+# What decisions of any topic have in common.
+_DECIDING = frozenset(token for word in cues.DECIDING.split() for token in tokens(word))
 
 # Log-odds of each sign, fitted on the project's training notes and rounded. The last four were
 # set by hand: they are rare there, and plain where they occur.
@@ -51,15 +55,20 @@ WEIGHTS = {
     "restated": -2.0,
     "place_on_one_side": -0.3,
     "other_place": -2.5,
+    "trial_place": -0.8,
+    "same_topic": 1.2,
+    "other_topic": -0.9,
+    "one_word": -0.6,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The content words of a text, and those of its decision."""
+    """The content words of a text, those of its decision, and the name of what it is about."""
 
     every: frozenset[str]
     decision: frozenset[str]
+    topic: frozenset[str]
 
     @property
     def numbers(self) -> frozenset[str]:
@@ -137,6 +146,7 @@ def _ranked(note: NoteView, candidates: Sequence[Candidate]) -> tuple[Suggestion
         signs["likest"] = float(alike == most > 0)
         signs["given_up"] = float(not given_up.isdisjoint(words.every))
         signs["restated"] *= not (signs["says_change"] or signs["given_up"])
+        signs["one_word"] *= not (signs["given_up"] or signs.get("same_topic"))
         signs["says_change"] *= bool(signs["overlap"])
         confidence = _confidence(signs)
         if confidence >= MIN_CONFIDENCE:
@@ -171,12 +181,25 @@ def _between(note: NoteView, candidate: Candidate, own: _Words, theirs: _Words) 
         "narrower_scope": float(note.scope != candidate.scope),
         "shared_words": min(shared, 4) / 4,
         "overlap": overlap,
+        "one_word": float(shared == 1),
         "other_numbers": float(bool(own.numbers and theirs.numbers and numbers) and shared > 1),
         "restated": float(overlap > 0.8 and not numbers),
+        **_topics(own, theirs),
+        "trial_place": float(bool(here & cues.TRIAL_PLACES) and not there),
         "place_on_one_side": float(bool(here) != bool(there)),
         "other_place": float(bool(here and there) and here.isdisjoint(there)),
         "nothing_decided_before": float(not candidate.change),
     }
+
+
+def _topics(own: _Words, theirs: _Words) -> dict[str, float]:
+    """Return the sign that two names of what is decided about give, if both are plain."""
+    if not own.topic or not theirs.topic:
+        return {}
+    if own.topic & theirs.topic:
+        return {"same_topic": 1.0}
+    apart = own.topic.isdisjoint(theirs.every) and theirs.topic.isdisjoint(own.every)
+    return {"other_topic": 1.0} if apart else {}
 
 
 def _confidence(signs: dict[str, float]) -> float:
@@ -215,13 +238,20 @@ def _as_written(text: str, words: frozenset[str]) -> str:
 
 
 def _words(text: str, change: str) -> _Words:
-    return _Words(_content(text), _content(change or text))
+    every = _content(text)
+    decision = _content(change) if change and change != text else every
+    named = topic(change or text).split()
+    return _Words(every, decision, frozenset(tokens(named[-1])) if named else frozenset())
 
 
 def _content(text: str) -> frozenset[str]:
     """Return the distinct words of a text that carry a topic."""
     found = set(tokens(text[:MAX_CHARS]))
-    return frozenset(word for word in found if len(word) > 1 and not is_stop_word(word))
+    return frozenset(
+        word
+        for word in found
+        if len(word) > 1 and not is_stop_word(word) and word not in _DECIDING
+    )
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
