@@ -77,9 +77,7 @@ def test_a_cancelled_write_is_there_wholly_or_not_at_all(tmp_path):
                 task = asyncio.create_task(memory.remember(f"decision {number}"))
                 await asyncio.sleep(0.0005 * (number % 4))
                 task.cancel()
-                with pytest.raises(asyncio.CancelledError):
-                    await task
-                    raise asyncio.CancelledError  # it was done before the cancel
+                await asyncio.wait([task])
 
     asyncio.run(run())
     with evomem.open(tmp_path / "m.db") as memory:

@@ -20,7 +20,7 @@ def texts(engine):
 
 
 @pytest.fixture
-def other(path, engine):  # noqa: ARG001  the store must be there
+def other(path, engine):
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         yield other
 

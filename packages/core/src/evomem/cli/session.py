@@ -18,7 +18,7 @@ import typer
 import evomem
 from evomem.cli.environment import NAMESPACE_VARIABLE
 from evomem.domain.namespace import DEFAULT_NAMESPACE
-from evomem.domain.result import to_plain
+from evomem.domain.plain import to_plain
 
 if TYPE_CHECKING:
     from rich.console import Console

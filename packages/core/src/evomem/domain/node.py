@@ -10,6 +10,7 @@ from typing import Any
 
 from evomem.domain.extraction import Extraction, Spans
 from evomem.domain.namespace import Namespace
+from evomem.domain.plain import Result
 
 
 class Status(StrEnum):
@@ -70,7 +71,7 @@ class NodeRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryNode:
+class MemoryNode(Result):
     """A remembered statement as every surface shows it.
 
     The stored fields are those of `NodeRecord`; `status`, `supersedes`, `superseded_by` and

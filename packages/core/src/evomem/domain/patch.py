@@ -12,6 +12,7 @@ from evomem.domain.edge import Edge
 from evomem.domain.event import Event
 from evomem.domain.namespace import Namespace
 from evomem.domain.node import NodeRecord
+from evomem.domain.plain import Result
 
 
 class Op(StrEnum):
@@ -36,7 +37,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Result):
     """What one commit did, for those who follow the store.
 
     Attributes:

@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple, cast, overload
+from typing import NamedTuple, overload
 
 from evomem.domain.decision import Suggestion
 from evomem.domain.node import MemoryNode
-from evomem.domain.time import format_time
-
-
-def to_plain(value: object) -> object:
-    """Turn a result into JSON values: dataclasses by field, times as ISO text."""
-    if isinstance(value, datetime):
-        return format_time(value)
-    if dataclasses.is_dataclass(value):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return to_plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
-    return value
-
-
-class Result:
-    """A result that can be written as a JSON object."""
-
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return cast("dict[str, Any]", to_plain(self))
+from evomem.domain.plain import Result
 
 
 @dataclass(frozen=True, slots=True)

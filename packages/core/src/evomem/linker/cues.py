@@ -68,6 +68,13 @@ LEAVES = re.compile(
     r"(?<!\w)(?:from|off|de|von|vom)\s(\S[^,.;:()\n]{0,38}?)\s(?:to|onto|a|al|auf|nach|zu|à|para)\s",
     re.IGNORECASE,
 )
+# Where things are tried: what is decided for such a place holds nowhere else.
+FOR_A_TRIAL = re.compile(
+    r"(?<!\w)(?:for|in|on|at|under|para|en|für|auf|im)\s(?:the\s|our\s|la\s|el\s|die\s|der\s|das\s)?"
+    r"(?:staging|stage|dev|development|tests?|qa|canary|ci|demo|sandbox|preview|local|pruebas"
+    r"|desarrollo|testumgebung|entwicklung)(?!\w)",
+    re.IGNORECASE,
+)
 CLAUSE_END = re.compile(
     r"[,.;:()\n]|\s(?:to|with|by|for|as|and|since|because|por|porque|con|y|durch|mit|und|weil|auf|par)\s"
 )
@@ -80,19 +87,13 @@ PLACES = frozenset(
         *("producción", "pruebas", "produktion", "testumgebung", "intern", "internal", "external"),
     }
 )
-# Where things are tried that hold nowhere else.
-TRIAL_PLACES = frozenset(
-    {
-        *("staging", "stage", "dev", "development", "test", "qa", "canary", "ci", "local"),
-        *("locally", "demo", "sandbox", "preview", "pruebas", "testumgebung"),
-    }
-)
 # Verbs and words of deciding: two notes that share only these share nothing.
 DECIDING = """
     use uses used using pick picked choose chose chosen move moved moves moving switch switched
     replace replaced adopt adopted decide decided go went now instead keep kept
     usar usamos usaremos elegimos movemos cambiamos pasamos dejamos ahora
     nutzen verwenden nehmen wechseln jetzt
+    happen happens run runs live lives stored written takes stay stays
 """
 
 

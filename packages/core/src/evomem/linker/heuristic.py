@@ -30,6 +30,8 @@ MAX_CHARS = 4_000
 MAX_NAMED = 3
 _WRITTEN = re.compile(r"[\w.+#/-]*\w[+#]*")
 
+# One character of a script without blanks is a word, or half of one.
+_UNSPACED = "\u2e80"
 # What decisions of any topic have in common.
 _DECIDING = frozenset(token for word in cues.DECIDING.split() for token in tokens(word))
 
@@ -55,10 +57,10 @@ WEIGHTS = {
     "restated": -2.0,
     "place_on_one_side": -0.3,
     "other_place": -2.5,
-    "trial_place": -0.8,
+    "trial_place": -2.2,
     "same_topic": 1.2,
-    "other_topic": -0.9,
-    "one_word": -0.6,
+    "other_topic": -1.2,
+    "one_word": -0.9,
 }
 
 
@@ -142,11 +144,12 @@ def _ranked(note: NoteView, candidates: Sequence[Candidate]) -> tuple[Suggestion
     found = []
     for candidate, words, alike in zip(candidates, theirs, likeness, strict=True):
         signs = said | _between(note, candidate, own, words)
+        signs["trial_place"] *= not words.decision & cues.PLACES
         signs["likeness"] = alike
         signs["likest"] = float(alike == most > 0)
         signs["given_up"] = float(not given_up.isdisjoint(words.every))
         signs["restated"] *= not (signs["says_change"] or signs["given_up"])
-        signs["one_word"] *= not (signs["given_up"] or signs.get("same_topic"))
+        signs["one_word"] *= not (signs["given_up"] or "same_topic" in signs or "same_subject" in signs)
         signs["says_change"] *= bool(signs["overlap"])
         confidence = _confidence(signs)
         if confidence >= MIN_CONFIDENCE:
@@ -164,13 +167,15 @@ def _said_by(note: NoteView) -> dict[str, float]:
         "says_change": float(_says_change(text)),
         "says_keep": float(_says_keep(decision)),
         "says_add": float(cues.ADDS_WORDS.search(decision) is not None),
+        "trial_place": float(cues.FOR_A_TRIAL.search(decision) is not None),
         "doubt": float("?" in text or any(doubt.search(text) for doubt in doubts)),
     }
 
 
 def _between(note: NoteView, candidate: Candidate, own: _Words, theirs: _Words) -> dict[str, float]:
     """Return what the two notes have in common and where they differ."""
-    shared = len(own.every & theirs.every)
+    common = own.every & theirs.every
+    shared = len(common)
     smaller = min(len(own.every), len(theirs.every))
     overlap = shared / smaller if smaller else 0.0
     subjects = _subjects(note.subject, candidate.subject)
@@ -181,11 +186,10 @@ def _between(note: NoteView, candidate: Candidate, own: _Words, theirs: _Words) 
         "narrower_scope": float(note.scope != candidate.scope),
         "shared_words": min(shared, 4) / 4,
         "overlap": overlap,
-        "one_word": float(shared == 1),
+        "one_word": float(shared == 1 and max(common) < _UNSPACED),
         "other_numbers": float(bool(own.numbers and theirs.numbers and numbers) and shared > 1),
         "restated": float(overlap > 0.8 and not numbers),
         **_topics(own, theirs),
-        "trial_place": float(bool(here & cues.TRIAL_PLACES) and not there),
         "place_on_one_side": float(bool(here) != bool(there)),
         "other_place": float(bool(here and there) and here.isdisjoint(there)),
         "nothing_decided_before": float(not candidate.change),
@@ -199,6 +203,7 @@ def _topics(own: _Words, theirs: _Words) -> dict[str, float]:
     if own.topic & theirs.topic:
         return {"same_topic": 1.0}
     apart = own.topic.isdisjoint(theirs.every) and theirs.topic.isdisjoint(own.every)
+    apart = apart or len(own.every & theirs.every) == 1
     return {"other_topic": 1.0} if apart else {}
 
 

@@ -114,13 +114,19 @@ class Memory:
         """
         return reading.get_node(self._context, parse_id(node_id, "node_id"))
 
-    def history(self, node_id: str) -> builtins.list[MemoryNode]:
+    def history(self, node_id: str, *, limit: int | None = None) -> builtins.list[MemoryNode]:
         """Return the story a node belongs to, newest first.
+
+        Args:
+            node_id: Any node of the story; the first six or more characters are enough.
+            limit: Nodes at most; None tells all.
 
         Raises:
             NotFoundError: It is unknown here.
         """
-        return reading.history(self._context, parse_id(node_id, "node_id"))
+        if limit is not None:
+            whole_number(limit, "limit", 1, 2**53)
+        return reading.history(self._context, parse_id(node_id, "node_id"), limit)
 
     def list(self, **options: Unpack[ListOptions]) -> Page:
         """Return a page of nodes, the latest first; see `ListRequest`."""

@@ -36,8 +36,8 @@ def get_node(context: Context, given: str) -> MemoryNode:
     return node
 
 
-def history(context: Context, given: str) -> list[MemoryNode]:
-    """Return the whole story that a node belongs to, newest first; purged nodes have no text.
+def history(context: Context, given: str, limit: int | None) -> list[MemoryNode]:
+    """Return the story that a node belongs to, newest first; purged nodes have no text.
 
     Raises:
         NotFoundError: The node is unknown.
@@ -45,7 +45,7 @@ def history(context: Context, given: str) -> list[MemoryNode]:
     with context.engine.read() as reader:
         node_id = expand_id(reader, context.reach, given)
         story = reader.story(context.reach, [node_id])
-        ids = newest_first(story, story.facts)
+        ids = newest_first(story, story.facts)[:limit]
         return list(view_nodes(reader, context.reach, ids, context.clock()).values())
 
 

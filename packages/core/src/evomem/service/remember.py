@@ -12,9 +12,10 @@ from evomem.domain.decision import Amend, Link, LinkDecision, Override, Suggesti
 from evomem.domain.draft import Draft
 from evomem.domain.extraction import Extraction
 from evomem.domain.patch import Receipt, Replay
+from evomem.domain.plain import to_plain
 from evomem.domain.planning import NotePlan, plan_note
 from evomem.domain.request import RememberRequest
-from evomem.domain.result import Decision, Moved, RememberResult, to_plain
+from evomem.domain.result import Decision, Moved, RememberResult
 from evomem.engines.base import Reader
 from evomem.errors import IdempotencyConflictError
 from evomem.service.candidates import decide, near_copies
