@@ -7,8 +7,12 @@ from typing import Annotated
 
 import typer
 
+from evomem_bench.concurrency import run as concurrency
+from evomem_bench.concurrency.crash import run_crash
 from evomem_bench.report import Report
 from evomem_bench.speed.run import FULL, QUICK, run_speed
+
+_QUICK_ROUNDS = 50
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -16,6 +20,10 @@ Quick = Annotated[bool, typer.Option("--quick", help="Fewer calls: two minutes o
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Out = Annotated[Path | None, typer.Option(help="Also write the JSON document and a picture there.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
+Concurrency = Annotated[
+    bool, typer.Option("--concurrency", help="Instead: many processes on one file, and servers.")
+]
+Rounds = Annotated[int, typer.Option(min=1, help="How often the writers are killed.")]
 
 
 @app.callback()
@@ -24,9 +32,36 @@ def describe() -> None:
 
 
 @app.command()
-def speed(*, quick: Quick = False, as_json: Json = False, out: Out = None, seed: Seed = 1) -> None:
+def speed(
+    *,
+    quick: Quick = False,
+    beside: Concurrency = False,
+    as_json: Json = False,
+    out: Out = None,
+    seed: Seed = 1,
+) -> None:
     """Time writes, recalls and the import, and weigh the process."""
-    _hand_out(run_speed(QUICK if quick else FULL, seed), out, as_json=as_json)
+    if beside:
+        sizes = concurrency.QUICK if quick else concurrency.FULL
+        report: Report = concurrency.run_concurrency(sizes, seed)
+    else:
+        report = run_speed(QUICK if quick else FULL, seed)
+    _hand_out(report, out, as_json=as_json)
+
+
+@app.command()
+def crash(
+    *,
+    rounds: Rounds = 1000,
+    quick: Quick = False,
+    as_json: Json = False,
+    out: Out = None,
+    seed: Seed = 1,
+) -> None:
+    """Kill writers with `kill -9` and look for what they had acknowledged."""
+    _hand_out(
+        run_crash(min(rounds, _QUICK_ROUNDS) if quick else rounds, seed), out, as_json=as_json
+    )
 
 
 def _hand_out(report: Report, out: Path | None, *, as_json: bool) -> None:

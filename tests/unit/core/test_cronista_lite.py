@@ -73,23 +73,115 @@ def test_a_story_is_told_in_its_four_fields():
         (
             "We keep logs for seven days because the disk filled up twice.",
             "We keep logs for seven days",
-            "because the disk filled up twice",
+            "the disk filled up twice",
         ),
         (
             "Die Sicherung läuft nur noch nachts, weil die Leitung tagsüber nicht reicht.",
             "Die Sicherung läuft nur noch nachts",
-            "weil die Leitung tagsüber nicht reicht",
+            "die Leitung tagsüber nicht reicht",
         ),
         (
             "Usamos SQLite para el catálogo porque nadie quería mantener un servidor.",
             "Usamos SQLite para el catálogo",
-            "porque nadie quería mantener un servidor",
+            "nadie quería mantener un servidor",
         ),
     ],
 )
 def test_a_reason_in_the_same_sentence_is_cut_off(text, change, trigger):
     story = extract(text)
     assert [str(story.change), str(story.trigger)] == [change, trigger]
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "trigger"),
+    [
+        ("We picked Postgres because we like it.", "We picked Postgres", "we like it"),
+        (
+            "We picked Postgres for the ledger because finance wants row-level history.",
+            "We picked Postgres for the ledger",
+            "finance wants row-level history",
+        ),
+        (
+            "We moved the ledger to SQLite: one writer was enough and it cost 212 EUR a month.",
+            "We moved the ledger to SQLite",
+            "one writer was enough and it cost 212 EUR a month",
+        ),
+        ("I switched to Ninja because Make is slow.", "I switched to Ninja", "Make is slow"),
+        ("We adopted Ruff: flake8 took a minute.", "We adopted Ruff", "flake8 took a minute"),
+        ("They moved the fair: the hall is let.", "They moved the fair", "the hall is let"),
+        ("Let's use pnpm because it is faster.", "Let's use pnpm", "it is faster"),
+        ("The disk was full, so we cut the logs.", "we cut the logs", "The disk was full"),
+        ("As nobody read it, we dropped it.", "we dropped it", "As nobody read it"),
+        ("Since prices rose, we host it.", "we host it", "Since prices rose"),
+        ("We dropped IE11: nobody uses it.", "We dropped IE11", "nobody uses it"),
+        ("Management cut travel: it cost too much.", "Management cut travel", "it cost too much"),
+        ("For staging we use SQLite.", "For staging we use SQLite.", ""),
+        ("I picked Tailwind for the page.", "I picked Tailwind for the page.", ""),
+        ("Let's keep the monolith.", "Let's keep the monolith.", ""),
+        ("Due to costs we cancelled Datadog.", "Due to costs we cancelled Datadog.", ""),
+        ("We decided two things: logs go to Loki.", "We decided two things: logs go to Loki.", ""),
+        ("Elegimos Kafka porque ya lo hay.", "Elegimos Kafka", "ya lo hay"),
+        ("Hemos elegido Go porque es simple.", "Hemos elegido Go", "es simple"),
+        ("Cambiamos a Vite: Webpack tardaba.", "Cambiamos a Vite", "Webpack tardaba"),
+        ("Wir nutzen Go, weil es einfach ist.", "Wir nutzen Go", "es einfach ist"),
+        ("Wir wechseln zu Vite: es ist schneller.", "Wir wechseln zu Vite", "es ist schneller"),
+        ("Wir haben Jenkins abgeschafft.", "Wir haben Jenkins abgeschafft.", ""),
+        ("Netze: Wir nehmen Pulumi, weil es passt.", "Wir nehmen Pulumi", "es passt"),
+        ("2026-03-19 / ledger: moved to SQLite.", "moved to SQLite.", ""),
+        ("On-call: rotation changes on Tuesday.", "rotation changes on Tuesday.", ""),
+        ("Informe semanal: usaremos Spark 3.5.", "usaremos Spark 3.5.", ""),
+        ("Quiet hours: 22 to 7.", "Quiet hours: 22 to 7.", ""),
+    ],
+)
+def test_a_plain_decision_and_its_reason(text, change, trigger):
+    story = extract(text)
+    assert [str(story.change), str(story.trigger)] == [change, trigger]
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "alternatives", "consequences"),
+    [
+        ("We compared Vite and Webpack. We chose Vite.", 1, 0, None),
+        ("We chose Go. Considered Rust, but nobody knows it.", 0, 1, None),
+        ("We tried Redis first. We switched to Valkey.", 1, 0, None),
+        ("Elegimos Kafka. Probamos RabbitMQ, pero perdía mensajes.", 0, 1, None),
+        ("We moved mail. Clients must be updated by Friday.", 0, None, 1),
+        ("Wir ersetzen Pulumi. Alte Module müssen bis Mai migriert werden.", 0, None, 1),
+    ],
+)
+def test_two_plain_sentences(text, change, alternatives, consequences):
+    story, sentences = extract(text), [part.rstrip(".") for part in text.split(". ")]
+    for spans, at in (
+        (story.change, change),
+        (story.alternatives_tried, alternatives),
+        (story.consequences, consequences),
+    ):
+        assert str(spans).rstrip(".") == ("" if at is None else sentences[at])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Read today: three papers on overlap. Nothing decided.\n\n1. overlap 128: index 31% larger",
+        "No decision yet on the database; both look fine.",
+        "We have not decided yet between Postgres and SQLite.",
+        "Discussed sharding. Undecided.",
+        "Noch nichts entschieden: Kafka oder NATS.",
+        "Talked about hosting. Noch keine Entscheidung.",
+        "Aún no se ha decidido el proveedor.",
+        "Hablamos del proveedor. Sin decisión.",
+        "Rien de décidé pour l'hébergeur.",
+        "数据库还没决定。",
+        "データベースは未決定。",
+    ],
+)
+def test_a_note_that_says_nothing_was_decided_has_no_change(text):
+    assert extract(text).change == ()
+
+
+def test_another_clause_may_decide_though():
+    story = extract("No decision on caching. We picked Postgres for the ledger.")
+    assert [str(story.change), str(story.trigger)] == ["We picked Postgres for the ledger.", ""]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +253,7 @@ def test_nothing_inside_a_code_fence_is_a_field():
 
 def test_the_summary_is_built_of_spans_and_bounded():
     story = extract("We keep logs for seven days because the disk filled up twice.")
-    assert story.summary == "We keep logs for seven days; because the disk filled up twice"
+    assert story.summary == "We keep logs for seven days; the disk filled up twice"
     long = extract("All jobs are run " + "on every single host " * 40)
     assert len(long.summary) <= MAX_SUMMARY_CHARS
 

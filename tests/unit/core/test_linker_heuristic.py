@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evomem.cronista.lite import LiteCronista
 from evomem.domain.decision import Abstain, Candidate, Link, NoLink
 from evomem.errors import InvalidRequestError
 from evomem.linker.base import NoteView, create_linker
@@ -54,6 +55,105 @@ def test_a_replacement_is_suggested_with_a_reason(old, new):
     assert best.text == old
     assert 0 < best.confidence < 1
     assert "\n" not in best.reason
+
+
+def plainly(old, new):
+    """Suggest for two texts without subject and scope, as the service would."""
+    before, now = LiteCronista().extract([old, new])
+    head = Candidate("old", old, change=str(before.change))
+    return suggested(HeuristicLinker().decide(note(new, change=str(now.change)), [head]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "We picked Postgres for the ledger because finance wants row-level history.",
+            "We moved the ledger to SQLite: one writer was enough and the cluster cost 212 EUR a month.",
+        ),
+        ("We use Postgres for the ledger.", "We moved the ledger to SQLite."),
+        ("Deploys happen on Fridays.", "Deploys happen on Tuesdays from now on."),
+        ("The API timeout is 30 seconds.", "The API timeout is now 60 seconds."),
+        ("Use tabs.", "Use spaces instead of tabs."),
+        ("Usamos Spark para los informes.", "Movemos los informes a DuckDB."),
+        ("Wir deployen freitags.", "Wir deployen ab jetzt dienstags."),
+        ("We use npm for the frontend.", "We switched the frontend to pnpm."),
+        ("Standup is at 9:00.", "Standup is at 9:30 from now on."),
+        ("The office closes at six.", "The office now closes at five."),
+        ("Logs are kept for 30 days.", "Logs are kept for 7 days now."),
+        ("We chose Jenkins for CI.", "We replaced Jenkins with GitHub Actions."),
+        ("Invoices go out on the first.", "Invoices go out on the fifteenth from now on."),
+        ("Passwords need 8 characters.", "Passwords now need 14 characters."),
+        (
+            "The cat eats dry food.",
+            "The cat gets wet food from now on because dry food made it sick.",
+        ),
+        ("We write docs in Markdown.", "Docs are written in AsciiDoc now."),
+        (
+            "Search runs on Elasticsearch.",
+            "We moved search to Meilisearch because the cluster was expensive.",
+        ),
+        ("We rent the van from Hertz.", "We rent the van from Sixt instead."),
+        ("Anna is on call this quarter.", "Ben takes over on call from Anna."),
+        ("Retries are capped at five.", "Retries are capped at three from now on."),
+        ("Las copias se hacen a las 2.", "Ahora las copias se hacen a las 4."),
+        ("Usamos Jenkins para los despliegues.", "Cambiamos los despliegues a GitLab."),
+        ("Die Sicherung läuft nachts um zwei.", "Die Sicherung läuft jetzt um vier."),
+        ("Wir nutzen Webpack für das Frontend.", "Wir stellen das Frontend auf Vite um."),
+        ("Use single quotes.", "Use double quotes instead of single quotes."),
+        ("Prefer requests for HTTP calls.", "Use httpx for HTTP calls now."),
+        ("The build uses Make.", "The build uses Ninja now."),
+        ("We keep backups on S3.", "We moved backups to Backblaze."),
+    ],
+)
+def test_a_plain_replacement_is_suggested(old, new):
+    assert plainly(old, new) == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "We picked Postgres for the production ledger.",
+            "For staging we moved the ledger to SQLite.",
+        ),
+        (
+            "In production we use Postgres for the ledger.",
+            "For staging we moved the ledger to SQLite.",
+        ),
+        (
+            "We picked Postgres for the production ledger because finance wants row-level history.",
+            "For staging we moved the ledger to SQLite.",
+        ),
+        ("We use Postgres for the ledger.", "For staging we moved the ledger to SQLite."),
+        ("We use Postgres for the ledger.", "Should we move the ledger to SQLite?"),
+        (
+            "We picked Postgres for the ledger because finance wants row-level history.",
+            "Should we move the ledger to SQLite?",
+        ),
+        ("We use Postgres for the ledger.", "We still use Postgres for the ledger."),
+        (
+            "We picked Postgres for the ledger because finance wants row-level history.",
+            "We still use Postgres for the ledger.",
+        ),
+        ("The ledger team meets on Tuesdays.", "We moved the ledger to SQLite."),
+        ("Deploys happen on Fridays.", "Lunch happens on Fridays from now on."),
+        ("The API timeout is 30 seconds.", "The API keys are now stored in Vault."),
+        ("We use Postgres for the ledger.", "We use Redis for sessions now."),
+        ("Use tabs.", "Use UTC for all dates."),
+        ("We moved search to Meilisearch.", "We moved the office to Berlin."),
+        ("The office closes at six.", "The office has a new printer."),
+        ("Anna is on call this quarter.", "Anna prefers tea now."),
+        ("Usamos Spark para los informes.", "Usamos Postgres para los pedidos."),
+        ("Wir deployen freitags.", "Freitags gibt es jetzt Kuchen."),
+        ("Docs are written in Markdown.", "The docs server moved to Hetzner."),
+        ("We use Stripe for payments.", "Tests use a fake clock now."),
+        ("Logs are kept for 30 days.", "Maybe we keep logs for 7 days."),
+        ("The build uses Make.", "The build is still on Make."),
+    ],
+)
+def test_what_only_sounds_alike_is_not_suggested(old, new):
+    assert plainly(old, new) == []
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def bm25(documents, terms, pair):
         n = sum(term in f or term in b for f, b in documents)
         idf = math.log((len(documents) - n + 0.5) / (n + 0.5) + 1)
         tf = body.count(term) + FOCUS_WEIGHT * focus.count(term)
-        length = len(body) + FOCUS_WEIGHT * len(focus)
+        length = len(body) + len(focus)
         total += idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean))
     return total
 

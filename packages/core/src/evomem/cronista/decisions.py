@@ -16,7 +16,7 @@ def _words(text: str) -> frozenset[str]:
 
 WHO = _words(
     """
-    we i team management board everyone everybody committee let's we've i've we'll i'll we're i'm
+    we i they team management board everyone everybody committee let's we've i've we'll i'll we're i'm
     wir ich vorstand hemos nous j'ai
     """
 )
@@ -71,7 +71,17 @@ REASON_PHRASES = ("due to ", "ya que ", "puesto que ", "debido a ", "parce que "
 FOLLOWS = _words("so therefore hence thus deshalb daher darum")
 # At the head of a sentence: the reason comes first, the decision after the comma.
 LEADS = ("since ", "as ", "because ", "after ", "da ", "weil ", "nachdem ", "como ", "ya que ")
-SO = ("so we ", "so i ", "so the ", "so from now", "therefore ", "deshalb ", "daher ", "así que ", "por eso ")
+SO = (
+    "so we ",
+    "so i ",
+    "so the ",
+    "so from now",
+    "therefore ",
+    "deshalb ",
+    "daher ",
+    "así que ",
+    "por eso ",
+)
 # An attempt, told outright.
 TRIES = _words(
     """
@@ -102,6 +112,13 @@ CLAUSAL = (
         """
     )
 )
+# Without one of these a clause need not be looked at.
+DECIDING = DECIDES_NOW | DECIDES_ALONE | COMMANDS
+# A clause after a label has one of these early.
+STATES = (CLAUSAL | DECIDES_NOW | _words("changes moves goes runs uses gets stays happens")) - {
+    "set"
+}
+MIN_STATEMENT = 4
 # The statement before the colon announces what comes after it.
 ANNOUNCES = _words(
     """
@@ -135,22 +152,35 @@ INDECISION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # What any of the above contains, to skip the search of nearly every text.
-HINTS = ("decid", "ecisi", "entsch", "schlossen", "settled", "tbd", "écid", "ecis")
-UNSPACED_HINTS = ("决", "決", "定下")
+OTHER_HINTS = ("écid", "écisi", "decisão", "决", "決", "定下")
 
 
 def says_undecided(text: str) -> bool:
     """Tell whether the text says that nothing was decided."""
     folded = text.lower()
-    hints = HINTS if folded.isascii() else HINTS + UNSPACED_HINTS
-    return any(hint in folded for hint in hints) and INDECISION.search(text) is not None
+    # Written out, as nearly every text holds none of them and need not be searched.
+    hinted = "decid" in folded or "ecisi" in folded or "entsch" in folded or "schloss" in folded
+    hinted = hinted or "settled" in folded or "tbd" in folded
+    if not hinted and not folded.isascii():
+        hinted = any(hint in folded for hint in OTHER_HINTS)
+    return hinted and INDECISION.search(text) is not None
 
 
 def is_clausal(words: Sequence[str]) -> bool:
-    """Tell whether the words before a colon are a statement, not a label."""
-    return words[0] not in DOUBTS and (not CLAUSAL.isdisjoint(words) or (
-        len(words) > 2 and (words[0] in COMMANDS or words[0].endswith("ed"))
-    ))
+    """Tell whether the words before a colon, in lower case, are a statement, not a label."""
+    if words[0] in DOUBTS:
+        return False
+    if not CLAUSAL.isdisjoint(words):
+        return True
+    if not WHO.isdisjoint(words[:2]):
+        return decides(words[:-1], begins=True)
+    return len(words) > MIN_WORDS and (words[0] in COMMANDS or words[0].endswith("ed"))
+
+
+def is_statement(words: Sequence[str]) -> bool:
+    """Tell whether what follows a label is a clause of its own: the label is no part of it."""
+    near = words[:MAX_BEFORE_VERB]
+    return len(words) >= MIN_STATEMENT and not STATES.isdisjoint(near)
 
 
 def decides(words: Sequence[str], begins: bool) -> bool:
@@ -160,12 +190,14 @@ def decides(words: Sequence[str], begins: bool) -> bool:
         words: The words of the clause.
         begins: It is the first of its note, or the first after its reason.
     """
+    if DECIDING.isdisjoint(words):
+        return False
     if len(words) > MIN_WORDS and words[0] in PREPOSITIONS:
         words = words[2:]
     if len(words) < MIN_WORDS:
         return False
     verbs = DECIDES_NOW if begins or words[0] in FOLLOWS else DECIDES
-    if words[0] in COMMANDS:
+    if words[0] in COMMANDS or words[0] in DECIDES:
         return True
     for at, word in enumerate(words[:MAX_BEFORE_WHO]):
         if word in DECIDES_ALONE:

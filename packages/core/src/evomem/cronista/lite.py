@@ -27,8 +27,8 @@ CLOSED = frozenset(".!?\u3002\uff01\uff1f")
 ENOUGH_AGAINST = 0.8
 ENOUGH_CLAUSES = 6
 LENGTH_WEIGHT = -0.25
-CHANGELESS = 0.8
-LEADS_WEIGHT = 1.2
+CHANGELESS, OUTRIGHT = 0.8, 1.5
+LEADS_WEIGHT, OPEN_WEIGHT = 1.2, 4.0
 
 LISTED = re.compile(r",\s|\s[-\u2013\u2014]\s|、")
 OPENING = re.compile(
@@ -67,20 +67,23 @@ def _is_undecided(pieces: Sequence[Piece], scores: Sequence[Scores], path: Seque
     """Tell whether the note as a whole asks, plans or reports, so that it decides nothing."""
     if any(piece.role == "change" and not piece.governed for piece in pieces):
         return False
-    if any(said[DECIDED] for said in scores):
-        return False
     enough = min(len(pieces), ENOUGH_CLAUSES)
     against = enough * (LENGTH_WEIGHT + sum(said[UNDECIDED] for said in scores) / len(scores))
     if CHANGE not in path:
         against += CHANGELESS
+    if any(said[DECIDED] for said in scores):
+        against -= OUTRIGHT
     return against >= ENOUGH_AGAINST
 
 
 def _fields(text: str, pieces: Sequence[Piece]) -> dict[str, Spans]:
     """Return the spans of each field; nothing at all where the note decides nothing."""
     scores = _scores(text, pieces)
-    if says_undecided(text) and not _decides_elsewhere(text, pieces, scores):
-        return {}
+    if says_undecided(text):
+        if not _decides_elsewhere(text, pieces, scores):
+            return {}
+        for piece, said in zip(pieces, scores, strict=True):
+            said[NONE] += OPEN_WEIGHT * says_undecided(text[piece.start : piece.end])
     path = best_path(scores, [piece.opens for piece in pieces])
     if _is_undecided(pieces, scores, path):
         return {}
@@ -142,7 +145,7 @@ def _runs(pieces: Sequence[Piece], path: Sequence[int]) -> Iterator[Run]:
 
 def _confidence(scores: Scores, role: int) -> float:
     """Return 0.3 to 0.9 by how far the cues of the field lead the others."""
-    others = max(said for at, said in enumerate(scores[: NONE + 1]) if at != role)
+    others = max(scores[:role] + scores[role + 1 : NONE + 1])
     return round(min(0.9, max(0.3, 0.55 + 0.1 * (scores[role] - others))), 2)
 
 

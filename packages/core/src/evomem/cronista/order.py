@@ -31,6 +31,8 @@ SHAPES: dict[str, Row] = {
     "short": (0.1, 0.1, -0.3, -0.2, 0.3),
     "title": (-0.4, -0.2, -0.1, 0.0, 0.7),
 }
+# A note of one clause.
+EDGES = tuple(first + last for first, last in zip(START, END, strict=True))
 # The same by column: what may come before a field.
 SENTENCE_INTO = tuple(zip(*NEXT_SENTENCE, strict=True))
 CLAUSE_INTO = tuple(zip(*NEXT_CLAUSE, strict=True))
@@ -46,6 +48,9 @@ def best_path(scores: Sequence[Sequence[float]], opens: Sequence[bool]) -> list[
     Returns:
         One column of the tables above per clause.
     """
+    if len(scores) == 1:
+        alone = [said + edge for said, edge in zip(scores[0], EDGES, strict=False)]
+        return [alone.index(max(alone))]
     best = [before + said for before, said in zip(START, scores[0], strict=False)]
     sources: list[list[int]] = []
     for score, opening in zip(scores[1:], opens[1:], strict=True):

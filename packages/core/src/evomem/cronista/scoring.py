@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 
 from evomem.cronista import cues
 from evomem.cronista.cues import ALTERNATIVES, CHANGE, TRIGGER, UNDECIDED
@@ -18,11 +19,12 @@ the clause says outright what was decided."""
 
 QUESTION_MARKS = "?\uff1f"
 QUESTION_WEIGHT = 4.0
-DECIDES_WEIGHT, REASON_WEIGHT, EXPLAINS_WEIGHT = 0.6, 2.0, 0.6
+DECIDES_WEIGHT, REASON_WEIGHT, EXPLAINS_WEIGHT = 0.6, 2.0, 1.0
 TRIES_WEIGHT = 1.0
 HEADED, GOVERNED = 4.0, 0.3
 SHORT_CHARS = 30
 DECIDED = 6
+Weights = tuple[tuple[int, float], ...]
 ROLES = (*FIELDS, "none")
 
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?|\d+")
@@ -48,7 +50,6 @@ CHARACTER_WEIGHTS = tuple(
     for role, weight, words in cues.CHARACTERS
     for characters in words.split()
 )
-NOTHING: tuple[tuple[int, float], ...] = ()
 
 
 def score(
@@ -69,31 +70,28 @@ def score(
         explains: It follows a colon, and a decision before that.
     """
     clause = text[piece.start : piece.end].casefold()
-    scores: Scores = [*SHAPES["sentence" if piece.opens else "clause"], 0.0, 0.0]
+    question = clause[-1] in QUESTION_MARKS
+    short = len(clause) < SHORT_CHARS and clause.count(" ") < 3
+    title = piece.start == 0 and text.startswith("\n", piece.end)
+    scores: Scores = [*LOOKS[piece.opens, question, short, title]]
     words = WORD.findall(clause)
-    _add_words(scores, words)
+    for role, weight in _said(words):
+        scores[role] += weight
     if not clause.isascii() and IDEOGRAPH.search(clause):
         for characters, role, weight in CHARACTER_WEIGHTS:
             if characters in clause:
                 scores[role] += weight
-    for shape in _shapes(text, piece, clause):
-        for role, weight in enumerate(SHAPES[shape]):
-            scores[role] += weight
-    if clause[-1] in QUESTION_MARKS:
-        scores[UNDECIDED] += QUESTION_WEIGHT
-    elif decides(words, begins=begins):
+    if not question and decides(words, begins=begins):
         scores[CHANGE] += DECIDES_WEIGHT
         scores[DECIDED] = 1.0
-    elif tries(words):
-        scores[ALTERNATIVES] += TRIES_WEIGHT
-    if scores[DECIDED]:
-        pass
     elif _reasons(words, clause, before):
         scores[TRIGGER] += REASON_WEIGHT
         scores[CHANGE] -= REASON_WEIGHT
     elif explains:
         scores[TRIGGER] += EXPLAINS_WEIGHT
         scores[CHANGE] -= EXPLAINS_WEIGHT
+    elif not question and tries(words):
+        scores[ALTERNATIVES] += TRIES_WEIGHT
     if piece.role:
         scores[ROLES.index(piece.role)] += GOVERNED if piece.governed else HEADED
     return scores
@@ -106,27 +104,30 @@ def _reasons(words: Sequence[str], clause: str, before: Scores | None) -> bool:
     return before is None or before[DECIDED] > 0 or before[CHANGE] > before[ALTERNATIVES]
 
 
-def _add_words(scores: Scores, words: Sequence[str]) -> None:
-    """Add the weight of every cue among the words of a clause."""
-    before = ""
+def _said(words: Sequence[str]) -> list[tuple[int, float]]:
+    """Return role and weight of every cue among the words of a clause."""
+    said: list[tuple[int, float]] = []
+    if words:
+        said += WEIGHTS.get("^" + (words[0] if words[0][0] > "9" else "#"), ())
+    pair = ""
     for word in words:
         key = word if word[0] > "9" else "#"
-        for role, weight in WEIGHTS.get(key, NOTHING):
-            scores[role] += weight
-        if not before:
-            for role, weight in WEIGHTS.get("^" + key, NOTHING):
-                scores[role] += weight
-        elif before in PAIR_STARTS:
-            for role, weight in WEIGHTS.get(f"{before} {key}", NOTHING):
-                scores[role] += weight
-        before = key
+        if key in WEIGHTS:
+            said += WEIGHTS[key]
+        if pair and (both := pair + key) in WEIGHTS:
+            said += WEIGHTS[both]
+        pair = key + " " if key in PAIR_STARTS else ""
+    return said
 
 
-def _shapes(text: str, piece: Piece, clause: str) -> Iterator[str]:
-    """Yield what else a clause looks like, apart from its words."""
-    if clause[-1] in QUESTION_MARKS:
-        yield "question"
-    if len(clause) < SHORT_CHARS and clause.count(" ") < 3:
-        yield "short"
-    if piece.start == 0 and text.startswith("\n", piece.end):
-        yield "title"
+def _looks(opens: bool, question: bool, short: bool, title: bool) -> tuple[float, ...]:
+    """Return what the looks of a clause say, with a place for what comes after the fields."""
+    shapes = [SHAPES["sentence" if opens else "clause"]]
+    shapes += [SHAPES["question"]] * question + [SHAPES["short"]] * short
+    shapes += [SHAPES["title"]] * title
+    against = QUESTION_WEIGHT if question else 0.0
+    return (*map(sum, zip(*shapes, strict=True)), against, 0.0)
+
+
+# By the four questions that `_looks` asks.
+LOOKS = {looks: _looks(*looks) for looks in product((False, True), repeat=4)}

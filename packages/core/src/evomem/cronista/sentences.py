@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evomem.cronista.decisions import is_clausal
+from evomem.cronista.decisions import is_clausal, is_statement
 from evomem.cronista.headings import ABBREVIATIONS, HEADINGS, MONTHS, OPENERS
 
 BOUNDARY = re.compile(
@@ -110,10 +110,13 @@ def _sentences(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
 
 def _trimmed(text: str, start: int, end: int, line: int) -> Iterator[tuple[int, int, int]]:
     """Yield the sentence without blanks, bullets and fences around it, unless nothing is left."""
-    for left, right in _with_word(text, start, end):
-        bullet = BULLET.match(text, left, right)
-        left = bullet.end() if bullet else left
-        if not text.startswith("```", left) and HAS_WORD.search(text, left, right):
+    if ends := _with_word(text, start, end):
+        left, right = ends
+        if bullet := BULLET.match(text, left, right):
+            left = bullet.end()
+            if not HAS_WORD.search(text, left, right):
+                return
+        if not text.startswith("```", left):
             yield left, right, line
 
 
@@ -152,9 +155,14 @@ def _after_label(text: str, start: int, end: int) -> tuple[int, str]:
     if is_clausal(words):
         return start, ""
     scope = len(words) == 1 and label[1].islower()
-    if scope or len(words) >= 3 or not OPENERS.isdisjoint(words):
+    if scope or len(words) >= 3 or not OPENERS.isdisjoint(words) or _states(text, label.end(), end):
         return label.end(), ""
     return start, ""
+
+
+def _states(text: str, start: int, end: int) -> bool:
+    """Tell whether what follows a label is a clause, so that the label is only its address."""
+    return is_statement(text[start : min(end, start + MAX_HEADING_CHARS)].casefold().split())
 
 
 def _clauses(
@@ -164,18 +172,20 @@ def _clauses(
     first, last = start, _ = sentence
     for match in CLAUSE.finditer(text, first, last):
         if match.start() - start >= MIN_CLAUSE and last - match.end() >= MIN_CLAUSE:
-            for left, right in _with_word(text, start, match.start()):
+            if ends := _with_word(text, start, match.start()):
+                left, right = ends
                 yield Piece(left, right, line, role, not at_once, left == first, closes=False)
             start = match.end()
-    for left, right in _with_word(text, start, last):
+    if ends := _with_word(text, start, last):
+        left, right = ends
         yield Piece(left, right, line, role, not at_once, left == first)
 
 
-def _with_word(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the ends without the blanks at either side, if a letter or digit is between them."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if HAS_WORD.search(text, start, end):
-        yield start, end
+def _with_word(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the ends without the blanks at either side, if a letter or digit is between them."""
+    inner = text[start:end].lstrip()
+    start = end - len(inner)
+    inner = inner.rstrip()
+    if not inner or not (inner[0].isalnum() or HAS_WORD.search(inner)):
+        return None
+    return start, start + len(inner)

@@ -82,7 +82,7 @@ class Scorer:
     def score(self, document: Document) -> SearchHit:
         """Score one candidate."""
         focus, body = document.focus.split(), document.body.split()
-        length = FOCUS_WEIGHT * len(focus) + len(body)
+        length = len(focus) + len(body)
         norm = K1 * (1 - B + B * length / self._mean)
         present = self._terms.intersection(body) | self._terms.intersection(focus)
         # In the order of the query, so that the sums do not depend on the order of a set.

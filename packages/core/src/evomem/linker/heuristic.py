@@ -149,7 +149,9 @@ def _ranked(note: NoteView, candidates: Sequence[Candidate]) -> tuple[Suggestion
         signs["likest"] = float(alike == most > 0)
         signs["given_up"] = float(not given_up.isdisjoint(words.every))
         signs["restated"] *= not (signs["says_change"] or signs["given_up"])
-        signs["one_word"] *= not (signs["given_up"] or "same_topic" in signs or "same_subject" in signs)
+        signs["one_word"] *= not (
+            signs["given_up"] or "same_topic" in signs or "same_subject" in signs
+        )
         signs["says_change"] *= bool(signs["overlap"])
         confidence = _confidence(signs)
         if confidence >= MIN_CONFIDENCE:
@@ -253,9 +255,7 @@ def _content(text: str) -> frozenset[str]:
     """Return the distinct words of a text that carry a topic."""
     found = set(tokens(text[:MAX_CHARS]))
     return frozenset(
-        word
-        for word in found
-        if len(word) > 1 and not is_stop_word(word) and word not in _DECIDING
+        word for word in found if len(word) > 1 and not is_stop_word(word) and word not in _DECIDING
     )
 
 

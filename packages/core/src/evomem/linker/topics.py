@@ -52,12 +52,11 @@ _PATTERNS = tuple(
         rf"{_START}(?:{_ARTICLE})?{_THING}\s{_STATE}(?!\w)",
     )
 )
-_NO_THING = frozenset(
-    """
+_NO_WORDS = """
     we i they he she it you this that there everyone wir ich es sie nobody who what
     are agreed was were rely depend settled insist focus work
-    """.split()
-)
+"""
+_NO_THING = frozenset(_NO_WORDS.split())
 MAX_CHARS = 160
 
 
