@@ -16,4 +16,5 @@ settings.load_profile("dev")
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in [name for name in os.environ if name.startswith("EVOMEM_")]:
         monkeypatch.delenv(name)
+    monkeypatch.delenv("UV_RUN_RECURSION_DEPTH", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

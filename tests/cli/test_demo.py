@@ -70,3 +70,9 @@ def test_it_refuses_a_file_that_exists(tmp_path, words):
 def test_it_makes_the_folders_of_the_path_to_keep(tmp_path):
     call("demo", "--keep", "~/a/b/demo.db")
     assert (tmp_path / "a/b/demo.db").is_file()
+
+
+def test_inside_uv_run_the_commands_to_copy_begin_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", "1")
+    shown = call("demo", "--keep", str(tmp_path / "demo.db")).stdout
+    assert "uv run evomem --db" in shown

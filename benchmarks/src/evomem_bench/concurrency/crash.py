@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -18,13 +19,13 @@ from evomem_bench.concurrency.inspection import Told, inspect
 from evomem_bench.timing import Row, track
 
 WRITERS = 2
-ROUNDS_A_STORE = 50
+ROUNDS_A_STORE = 25
 
 _VICTIM = Path(__file__).with_name("victim.py")
 _MOST_LINES = 15
-# One in ten is killed before it has acknowledged anything, often while it makes the file.
+# The first round of a store, and one in ten, are killed about the time the file is opened or made.
 _EARLY = 0.1
-_EARLY_S = 0.3
+_EARLY_S = 0.05
 # A few times what a write takes, so that the kill falls into any part of one.
 _LATE_S = 0.004
 
@@ -55,7 +56,7 @@ class Tally:
 
 
 def crash(folder: Path, rounds: int, seed: int) -> Tally:
-    """Kill the writers of a store `rounds` times, with a new store after every 50 of them."""
+    """Kill the writers of a store `rounds` times, with a new store after every 25 of them."""
     generator, tally = random.Random(seed), Tally()
     told: list[Told] = []
     patches, store = 0, folder / "none"
@@ -87,7 +88,7 @@ def kill_once(store: Path, label: str, generator: random.Random) -> list[Told]:
                 victim.stdin.write("\n")
                 victim.stdin.flush()
         said = []
-        if generator.random() < _EARLY:
+        if not store.exists() or generator.random() < _EARLY:
             time.sleep(generator.uniform(0, _EARLY_S))
         else:
             said = [_line(victims[0]) for _ in range(generator.randint(1, _MOST_LINES))]
@@ -101,11 +102,14 @@ def kill_once(store: Path, label: str, generator: random.Random) -> list[Told]:
 @contextmanager
 def _victims(store: Path, label: str) -> Iterator[list[_Process]]:
     pipe = subprocess.PIPE
+    # Half of the start of a process is compiling, where nothing is kept compiled.
+    kept = {"PYTHONPYCACHEPREFIX": str(store.parent / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
     started = [
         subprocess.Popen(  # noqa: S603  our own
             [sys.executable, str(_VICTIM), str(store), f"{label}w{n}"],
             stdin=pipe,
             stdout=pipe,
+            env={**os.environ, **kept},
             text=True,
             encoding="utf-8",
         )

@@ -128,10 +128,14 @@ def clean(text: str) -> str:
 
 
 def command_line(*words: str) -> str:
-    """Return a command to copy, quoted for the shell of this system."""
+    """Return a command to copy, quoted for the shell of this system.
+
+    Inside `uv run` the command is not on the caller's path, so it begins as the caller's did.
+    """
+    program = ["uv", "run", "evomem"] if os.environ.get("UV_RUN_RECURSION_DEPTH") else ["evomem"]
     if os.name == "nt":
-        return subprocess.list2cmdline(["evomem", *words])
-    return " ".join(["evomem", *map(_quoted, words)])
+        return subprocess.list2cmdline([*program, *words])
+    return " ".join(map(_quoted, [*program, *words]))
 
 
 def _quoted(word: str) -> str:
