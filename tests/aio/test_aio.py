@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
@@ -22,7 +24,7 @@ def test_every_public_method_of_the_memory_has_its_async_twin():
 
 
 def test_the_story_runs_inside_a_running_loop(tmp_path):
-    async def story():
+    async def play():
         async with evomem.aopen(tmp_path / "m.db", namespace="a") as memory:
             old = await memory.remember("We picked Postgres for the ledger.")
             new = await memory.remember("We moved the ledger to SQLite.", supersedes=old.node.id)
@@ -31,7 +33,7 @@ def test_the_story_runs_inside_a_running_loop(tmp_path):
             below = await memory.within("b").list()
             return new.node.id, hits, story, len(below)
 
-    new, hits, story, below = asyncio.run(story())
+    new, hits, story, below = asyncio.run(play())
     assert [hit.node.id for hit in hits] == [new]
     assert [node.status for node in story] == ["active", "superseded"]
     assert below == 0
@@ -55,7 +57,7 @@ def test_the_loop_goes_on_while_a_write_waits_for_the_lock(tmp_path):
 
     async def run():
         async with evomem.aopen(path) as memory:
-            with evomem.open(path)._context.engine._pool.writer() as other:
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("BEGIN IMMEDIATE")
                 write = asyncio.create_task(memory.remember("waits for the lock"))
                 turns = 0

@@ -212,7 +212,7 @@ def test_a_purged_node_keeps_its_place_and_loses_its_words(memory, found):
 
 def test_a_link_needs_something_to_replace(memory, refused):
     first = memory.remember("one").node.id
-    for nothing in ([], ()):
+    for nothing in (list[str](), ()):
         with refused(memory, InvalidRequestError, "name the older node"):
             memory.link(first, supersedes=nothing)
     for blank in ("", [" "]):
