@@ -322,7 +322,7 @@ def test_an_empty_batch_writes_nothing(memory):
         *[({"linker": x}, "linker") for x in ("none such", None, 5)],
         *[({"path": x}, "path") for x in (5, b"x.db", ["x.db"])],
         *[({"namespace": x}, "namespace") for x in ("", [], ["a\n"], ["x"] * 17, 5)],
-        ({"path": "postgresql://user:secret@host/db"}, "PostgreSQL is not supported yet"),
+        ({"path": "postgresql://user:secret@host/db"}, "is no path of a store"),
     ],
     ids=ascii,
 )

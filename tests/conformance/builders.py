@@ -105,7 +105,7 @@ def picture(engine: Engine, namespace: Namespace = HOME) -> dict[str, Any]:
         ids = reader.recent(reach, NO_FILTERS, after=None, limit=10_000)
         records = reader.records(reach, ids)
         words = {word for record in records.values() for word in tokens(record.text)}
-        figures = reader.figures(reach, later(days=1))
+        figures = reader.figures(reach.namespace, later(days=1))
         return {
             "ids": ids,
             "records": records,

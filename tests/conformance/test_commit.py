@@ -78,7 +78,7 @@ def test_all_of_a_patch_is_there_after_the_commit(engine):
         kept = reader.replay(HOME, "key")
         assert (kept.patch_id, kept.payload_digest) == (receipt.patch_id, b"digest")
         assert kept.replay == {"notes": [{"node": new.id}]}
-        figures = reader.figures(REACH, START)
+        figures = reader.figures(REACH.namespace, START)
         assert (figures.events, figures.texts, figures.patches) == (2, 3, 1)
         latest = reader.recent(REACH, NO_FILTERS, after=None, limit=9)
         assert latest == [beside.id, new.id, old.id]
@@ -277,7 +277,7 @@ def test_another_namespace_may_use_the_same_key(engine, namespace):
 def test_many_patches_may_have_no_key(engine):
     store(engine, "one", "two", "three")
     with engine.read() as reader:
-        assert reader.figures(REACH, START).patches == 3
+        assert reader.figures(REACH.namespace, START).patches == 3
 
 
 def test_a_patch_of_many_notes_is_one_commit(engine):
@@ -287,7 +287,7 @@ def test_a_patch_of_many_notes_is_one_commit(engine):
         records = reader.records(REACH, [n.id for n in nodes])
         assert {record.sequence for record in records.values()} == {receipt.sequence}
         assert len(records) == 500
-        assert reader.figures(REACH, START).patches == 1
+        assert reader.figures(REACH.namespace, START).patches == 1
 
 
 def test_a_closed_engine_says_so(engine):

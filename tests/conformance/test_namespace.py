@@ -66,7 +66,7 @@ def test_foreign_ids_answer_nothing(engine, foreign, namespace):
             assert reader.slots(reach, [("branch", None)]) == {("branch", None): None}
             assert reader.replay(namespace, "key") is None
             assert reader.suggestions(reach) == []
-            figures = reader.figures(reach, START)
+            figures = reader.figures(reach.namespace, START)
             assert (figures.texts, figures.patches, figures.unplain) == (1, 1, [])
 
 
@@ -142,7 +142,12 @@ def test_no_label_is_a_pattern_or_a_prefix_of_another(engine):
         for namespace in ((label,), (label, "a"), ("x", label)):
             made[namespace] = store(engine, "zebra", namespace=namespace)[0].id
     for reach in [Reach(n, include_children=c) for n in made for c in (False, True)]:
-        expected = {node_id for n, node_id in made.items() if reach.covers(n)}
+        depth = len(reach.namespace)
+        expected = {
+            node_id
+            for n, node_id in made.items()
+            if n == reach.namespace or (reach.include_children and n[:depth] == reach.namespace)
+        }
         with engine.read() as reader:
             assert set(reader.recent(reach, NO_FILTERS, after=None, limit=999)) == expected
             hits = reader.search(reach, ["zebra"], NO_FILTERS).hits

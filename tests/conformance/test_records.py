@@ -133,7 +133,7 @@ def test_a_purged_node_has_no_text_and_keeps_its_place(engine):
     engine.commit(patch_of(removed=(node.id,), purged=(node.id,)))
     with engine.read() as reader:
         kept = reader.records(REACH, [node.id])[node.id]
-        assert reader.figures(REACH, START).texts == 0
+        assert reader.figures(REACH.namespace, START).texts == 0
     assert kept.purged
     assert "secret" not in repr(kept)
     assert (kept.memory_id, kept.version, kept.namespace) == (node.memory_id, 1, HOME)

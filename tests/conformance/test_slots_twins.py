@@ -6,7 +6,6 @@ import pytest
 from tests.conformance.builders import BELOW, HOME, REACH, note, patch_of, store
 
 from evomem import EvoMemError, Status
-from evomem.domain.namespace import Reach
 from evomem.domain.text import digest
 
 BELOW_HOME = (*HOME, "below")
@@ -160,4 +159,3 @@ def test_an_equal_slot_is_replaced_and_an_equal_value_kept_apart(memory):
 def test_a_slot_below_is_another_slot(memory):
     memory.remember("main", slot="branch")
     assert memory.within("below").remember("trunk", slot="branch").superseded == ()
-    assert Reach(HOME).covers(memory.namespace)

@@ -17,7 +17,7 @@ from tests.conformance.builders import (
 
 
 def seen(reader):
-    figures = reader.figures(REACH, START)
+    figures = reader.figures(REACH.namespace, START)
     ids = reader.recent(REACH, NO_FILTERS, after=None, limit=99)
     hits = [h.node_id for h in reader.search(REACH, ["zebra"], NO_FILTERS).hits]
     return figures.texts, figures.patches, figures.statuses, ids, hits, reader.edges(REACH, ids)

@@ -292,3 +292,20 @@ def test_a_line_of_thousands_of_versions_takes_no_deep_stack():
 def test_membership_tells_what_was_loaded():
     assert "a" in Lineage([fact("a")])
     assert "b" not in Lineage([fact("a")])
+
+
+def test_a_part_of_a_split_that_replaces_the_other_part_is_the_only_head():
+    """The replaced part is asked about before the part that replaces it."""
+    facts = [fact("x", "mx"), fact("a", "mx", 2), fact("b", "mb")]
+    edges = [Edge(SUPERSEDES, "a", "x"), Edge(SUPERSEDES, "b", "x"), Edge(SUPERSEDES, "a", "b")]
+    for order in (edges, edges[::-1]):
+        assert Lineage(facts, order).heads("x", day(1)) == ["a"]
+        assert Lineage(facts, order).heads("b", day(1)) == ["a"]
+
+
+def test_a_line_of_many_versions_is_resolved_in_one_pass():
+    facts = [fact(f"n{n}", "m", n + 1) for n in range(20_000)]
+    edges = [Edge(SUPERSEDES, f"n{n + 1}", f"n{n}") for n in range(len(facts) - 1)]
+    lineage = Lineage(facts, edges)
+    last = facts[-1].id
+    assert all(lineage.heads(f.id, day(1)) == [last] for f in facts)

@@ -1,9 +1,8 @@
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from evomem import InvalidRequestError
-from evomem.domain.namespace import MAX_LABEL_CHARS, MAX_LABELS, Reach, parse_namespace
+from evomem.domain.namespace import MAX_LABEL_CHARS, MAX_LABELS, parse_namespace
 
 LABELS = st.lists(st.sampled_from(["a", "ab", "b", "a/b", "A"]), max_size=3).map(tuple)
 
@@ -50,11 +49,3 @@ def test_the_depth_counts_from_the_top():
     with pytest.raises(InvalidRequestError):
         parse_namespace("one more", base=("a",) * MAX_LABELS)
     assert len(parse_namespace("last", base=("a",) * (MAX_LABELS - 1))) == MAX_LABELS
-
-
-@pytest.mark.promise("namespace.wall")
-@given(LABELS, LABELS)
-def test_a_reach_covers_its_own_and_below_only_when_asked(own, other):
-    assert Reach(own).covers(other) is (own == other)
-    below = len(other) >= len(own) and all(a == b for a, b in zip(own, other, strict=False))
-    assert Reach(own, include_children=True).covers(other) is below

@@ -32,7 +32,7 @@ class Evidence(Report):
         folder.mkdir(parents=True, exist_ok=True)
         for ending, text in (("json", self.to_json() + "\n"), ("md", self.to_markdown())):
             (folder / f"{self.benchmark}.{ending}").write_text(text, encoding="utf-8")
-        races = [row for row in self.rows if "acknowledged" in row and "writers" in row]
+        races = [row for row in self.rows if "not_begun" in row]
         if races:
             draw_race(races, folder / f"{self.benchmark}.png", self.date[:10])
 
@@ -91,8 +91,7 @@ def draw_race(rows: Sequence[Row], path: Path, date: str) -> None:
     waits.set_xscale("log")
     waits.margins(x=0.2)
     waits.set_xlabel("99th percentile of the wait, ms; less is better")
-    title = f"{rows[0]['writers']} processes write to one file at once, {date}"
-    figure.suptitle(title, x=0.01, ha="left")
+    figure.suptitle(f"{rows[0]['part']}, {date}", x=0.01, ha="left")
     for axes in (fates, waits):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)

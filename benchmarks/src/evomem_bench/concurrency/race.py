@@ -16,7 +16,6 @@ from typing import Any
 from evomem.engines.sqlite.engine import SqliteEngine
 from evomem_bench.timing import Row, percentile
 
-PART = "race"
 _WORKER = Path(__file__).with_name("worker.py")
 
 
@@ -70,7 +69,9 @@ def _column(path: Path, query: str) -> list[str]:
         return [value for (value,) in connection.execute(query)]
 
 
-def run_race(contender: Contender, path: Path, dealt: Sequence[Sequence[str]], box_s: float) -> Row:
+def run_race(
+    contender: Contender, path: Path, dealt: Sequence[Sequence[str]], box_s: float
+) -> list[Row]:
     """Let one process for each list of texts write it, all at once, into a new file.
 
     Args:
@@ -78,31 +79,41 @@ def run_race(contender: Contender, path: Path, dealt: Sequence[Sequence[str]], b
         path: Of the file.
         dealt: Texts that differ, and end with a word of their own.
         box_s: No write is begun after this time.
+
+    Returns:
+        A row of figures, and one for each kind of refusal. Waits are those of acknowledged writes.
     """
     _work(contender, path, [[]], box_s)
     told = _work(contender, path, dealt, box_s)
     acknowledged = [text for one in told for text in one["acknowledged"]]
     stored = Counter(contender.stored(path))
-    waits = [wait for one in told for wait in one["waits_ms"]]
+    waits = [wait for one in told for wait in one["waits_ms"]] or [0.0]
     seconds = max(one["ended"] for one in told) - min(one["began"] for one in told)
     refusals = sum((Counter(one["refusals"]) for one in told), Counter())
-    return {
-        "part": PART,
+    figures: Row = {
+        "part": race_of(dealt),
         "system": contender.name,
-        "writers": len(dealt),
-        "writes": sum(map(len, dealt)),
         "acknowledged": len(acknowledged),
         "stored": stored.total(),
         "lost": sum(text not in stored for text in acknowledged),
         "refused": refusals.total(),
-        "not_begun": sum(map(len, dealt)) - len(waits),
-        "writes_per_s": round(len(acknowledged) / seconds, 1),
+        "not_begun": sum(map(len, dealt)) - len(acknowledged) - refusals.total(),
+        "per_s": round(len(acknowledged) / seconds, 1),
         "p50_ms": percentile(waits, 0.5),
         "p99_ms": percentile(waits, 0.99),
         "worst_ms": max(waits),
         "sound": _is_sound(contender, path),
-        "refusals": [f"{count} x {text}" for text, count in refusals.most_common(3)],
     }
+    kinds = [
+        {"part": "refusals", "system": contender.name, "count": count, "message": text}
+        for text, count in refusals.most_common(3)
+    ]
+    return [figures, *kinds]
+
+
+def race_of(dealt: Sequence[Sequence[str]]) -> str:
+    """Name the race by its size."""
+    return f"race: {len(dealt)} processes write {len(dealt[0]):,} notes each to one file"
 
 
 def _is_sound(contender: Contender, path: Path) -> bool | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from evomem_bench.concurrency.evidence import Evidence, machine
 from evomem_bench.concurrency.peers import Peer, install_langgraph, install_server_memory
 from evomem_bench.concurrency.race import (
-    PART,
     Contender,
+    race_of,
     run_race,
     texts_of_evomem,
     texts_of_langgraph,
@@ -41,7 +41,7 @@ class Sizes:
     vocabulary: int = VOCABULARY_FULL
     writers: int = 8
     writes: int = 1000
-    box_s: float = 240
+    box_s: float = 180
     notes: int = 1000
     calls: int = 300
     peers: bool = True
@@ -70,9 +70,9 @@ def run_concurrency(sizes: Sizes, seed: int) -> Evidence:
         dealt = list(batched(texts, sizes.writes))
         racing = [*_OWN, *_racing(langgraph, server)]
         for number, contender in enumerate(track(racing, "race")):
-            rows.append(_raced(contender, folder / f"race-{number}.db", dealt, sizes.box_s))
+            rows += _raced(contender, folder / f"race-{number}.db", dealt, sizes.box_s)
         missing = [p for p in (langgraph, server) if p is not None and p.problem]
-        rows += [{"part": PART, "system": f"{p.name} ({p.problem})"} for p in missing]
+        rows += [{"part": race_of(dealt), "system": f"{p.name} ({p.problem})"} for p in missing]
         loaded = _marked(corpus, sizes.notes, "l")
         fresh = _marked(corpus, sizes.calls, "f")
         queries = corpus.queries(corpus.notes(sizes.notes), sizes.calls)
@@ -97,8 +97,10 @@ def _racing(langgraph: Peer | None, server: Peer | None) -> list[Contender]:
     return found
 
 
-def _raced(contender: Contender, path: Path, dealt: Sequence[Sequence[str]], box_s: float) -> Row:
+def _raced(
+    contender: Contender, path: Path, dealt: Sequence[Sequence[str]], box_s: float
+) -> list[Row]:
     try:
         return run_race(contender, path, dealt, box_s)
     except RuntimeError as error:
-        return {"part": PART, "system": f"{contender.name} ({error})"}
+        return [{"part": race_of(dealt), "system": f"{contender.name} ({error})"}]

@@ -115,7 +115,7 @@ def write_all(write: Write, texts: Sequence[str], box_s: float) -> dict[str, Any
             refusals[str(error).splitlines()[0][:80]] += 1
         else:
             acknowledged.append(text)
-        waits_ms.append(round((time.perf_counter() - started) * 1000, 3))
+            waits_ms.append(round((time.perf_counter() - started) * 1000, 3))
     return {
         "began": began,
         "ended": time.monotonic(),

@@ -14,6 +14,8 @@ from evomem.errors import InvalidRequestError, TooLargeError
 MAX_ITEMS = 1000
 MAX_NAME_CHARS = 1000
 MAX_METADATA_BYTES = 1 << 18
+# SQLite and PostgreSQL read JSON far deeper, Python and most clients do not.
+MAX_DEPTH = 64
 
 
 def check_names(
@@ -138,6 +140,9 @@ def _json_key(key: object, field: str) -> str:
 
 
 def _json_value(key: object, item: object, field: str) -> object:
+    if _depth(item) > MAX_DEPTH:
+        message = f"{field}[{key!r}] is nested more than {MAX_DEPTH} levels deep."
+        raise InvalidRequestError(message, field=field, key=str(key))
     clean = _clean(item)
     try:
         read = json.loads(json.dumps(clean, allow_nan=False))
@@ -149,6 +154,20 @@ def _json_value(key: object, item: object, field: str) -> object:
         message = f"{field}[{key!r}]={item!r} does not come back equal from JSON (as {read!r})."
         raise InvalidRequestError(message, field=field, key=str(key))
     return clean
+
+
+def _depth(item: object) -> int:
+    """Return how deep a JSON value is nested, counting no further than needed."""
+    level, depth = [item], 0
+    while level and depth <= MAX_DEPTH:
+        level, depth = [inner for outer in level for inner in _items(outer)], depth + 1
+    return depth
+
+
+def _items(item: object) -> Iterable[object]:
+    if isinstance(item, Mapping):
+        return item.values()
+    return item if isinstance(item, list | tuple) else ()
 
 
 def _clean(item: object) -> object:

@@ -85,3 +85,25 @@ class Abstain:
 
 
 LinkDecision = Link | Amend | Override | NoLink | Abstain
+
+
+def checked(decided: object) -> LinkDecision:
+    """Return a linker's answer if it is one; a linker may be any code.
+
+    Raises:
+        TypeError: Not a decision, or one with a reason that is no text.
+        ValueError: A confidence outside 0 to 1.
+    """
+    if not isinstance(decided, LinkDecision):
+        message = f"it answered {type(decided).__name__}, which is no decision"
+        raise TypeError(message)
+    parts = decided.suggestions if isinstance(decided, Abstain) else (decided,)
+    for part in parts:
+        reason: object = part.reason
+        if not isinstance(reason, str):
+            message = "a reason is a text"
+            raise TypeError(message)
+        if not 0 <= part.confidence <= 1:
+            message = f"confidence {part.confidence} is not between 0 and 1"
+            raise ValueError(message)
+    return decided

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 FIELDS = ("trigger", "change", "alternatives_tried", "consequences")
 """The narrative fields, in the order in which a story tells them."""
@@ -27,6 +28,11 @@ class Span:
     def __str__(self) -> str:
         """Return the text alone."""
         return self.text
+
+    def is_in(self, text: str) -> bool:
+        """Tell whether this is a slice of `text`, with a confidence from 0 to 1."""
+        inside = 0 <= self.start < self.end <= len(text)
+        return inside and text[self.start : self.end] == self.text and 0 <= self.confidence <= 1
 
 
 class Spans(tuple[Span, ...]):
@@ -65,25 +71,31 @@ class Extraction:
     warnings: tuple[str, ...] = ()
 
     def verified(self, text: str) -> Extraction:
-        """Return a copy without the spans that are not verbatim in `text`.
+        """Return a copy that holds only what may be stored with `text`.
 
         The last guard of the promise `fields.verbatim`: whatever a cronista returns, a span that
         is not a slice of the text is dropped and named in `warnings`.
+
+        Raises:
+            TypeError: It is not made of the types above.
         """
-        lost: list[str] = []
-
-        def keep(name: str) -> Spans:
-            spans: Spans = getattr(self, name)
-            kept = Spans(span for span in spans if text[span.start : span.end] == span.text)
-            if len(kept) < len(spans):
-                lost.append(f"{self.cronista} gave a {name} that is not in the text: dropped.")
-            return kept
-
-        checked = replace(
-            self,
-            trigger=keep("trigger"),
-            change=keep("change"),
-            alternatives_tried=keep("alternatives_tried"),
-            consequences=keep("consequences"),
+        for value in cast("tuple[object, ...]", (self.cronista, self.summary)):
+            if not isinstance(value, str):
+                message = f"cronista and summary are texts, not {type(value).__name__}"
+                raise TypeError(message)
+        fields = {name: tuple(getattr(self, name)) for name in FIELDS}
+        kept = {name: Spans(s for s in spans if s.is_in(text)) for name, spans in fields.items()}
+        lost = [
+            f"{self.cronista} gave a {name} that is not in the text: dropped."
+            for name in FIELDS
+            if len(kept[name]) < len(fields[name])
+        ]
+        return Extraction(
+            cronista=self.cronista,
+            trigger=kept["trigger"],
+            change=kept["change"],
+            alternatives_tried=kept["alternatives_tried"],
+            consequences=kept["consequences"],
+            summary=self.summary,
+            warnings=(*map(str, self.warnings), *lost),
         )
-        return replace(checked, warnings=(*self.warnings, *lost)) if lost else checked

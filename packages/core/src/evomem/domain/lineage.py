@@ -12,7 +12,7 @@ succession edges between them. Two questions are answered here and nowhere else:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -73,7 +73,8 @@ class Lineage:
         self.facts: dict[str, NodeFacts] = {fact.id: fact for fact in facts}
         self._newer: defaultdict[str, list[Edge]] = defaultdict(list)
         self._older: defaultdict[str, list[Edge]] = defaultdict(list)
-        self._known: dict[str, _Newer] = {}
+        self._begun: dict[str, _Newer] = {}
+        self._heads: dict[str, frozenset[str]] = {}
         self._known_at: datetime | None = None
         for edge in edges:
             self.connect(edge)
@@ -121,9 +122,16 @@ class Lineage:
         """
         if self._in_force(node_id, at):
             return [node_id]
-        found = [n for n in self._descendants(node_id) if self._in_force(n, at)]
-        found = found or [n for n in self._around(node_id, at) if self._in_force(n, at)]
+        found: Iterable[str] = self._heads_after(node_id, at)
+        found = found or {n for n in self._around(node_id, at) if self._in_force(n, at)}
         return sorted(found, key=self._order)
+
+    def first_heads(self, node_id: str, at: datetime) -> list[str]:
+        """Return the heads at `at`, or for a line that has not begun those it will begin with."""
+        if heads := self.heads(node_id, at):
+            return heads
+        begins = min(self.facts[n].valid_from for n in self._around(node_id, at))
+        return self.heads(node_id, begins)
 
     def status(self, node_id: str, at: datetime) -> Status:
         """Return where the node stands at `at`."""
@@ -159,29 +167,53 @@ class Lineage:
         return self.facts[node_id].valid_from <= at and not self._begun_after(node_id, at).elsewhere
 
     def _begun_after(self, node_id: str, at: datetime) -> _Newer:
-        """Sum up the descendants that have begun by `at`.
+        """Sum up the descendants that have begun by `at`."""
+        self._ask_at(at)
+        for current in self._successors_first(node_id, self._begun):
+            self._begun[current] = self._sum_up(current, at)
+        return self._begun[node_id]
 
-        One pass, remembered for each node, so that a line of n versions costs n.
+    def _heads_after(self, node_id: str, at: datetime) -> frozenset[str]:
+        """Return the descendants in force at `at`.
+
+        What is in force has nothing in force behind it, so a line hands on one small set.
         """
+        self._ask_at(at)
+        for current in self._successors_first(node_id, self._heads):
+            found: frozenset[str] = frozenset()
+            for edge in self.successors(current):
+                later = self._heads.get(edge.new, frozenset())
+                found |= {edge.new} if self._in_force(edge.new, at) else later
+            self._heads[current] = found
+        return self._heads[node_id]
+
+    def _ask_at(self, at: datetime) -> None:
+        """Forget what was summed up for another time."""
         if self._known_at != at:
-            self._known, self._known_at = {}, at
-        known, waiting, entered = self._known, [node_id], {node_id}
+            self._begun, self._heads, self._known_at = {}, {}, at
+
+    def _successors_first(self, node_id: str, done: Mapping[str, object]) -> Iterator[str]:
+        """Yield the nodes from `node_id` on that are not in `done`, the newest first.
+
+        Each is visited once, so that a line of n versions costs n. The caller puts each into
+        `done` before it goes on.
+        """
+        waiting, opened = [node_id], set[str]()
         while waiting:
             current = waiting[-1]
-            after = [edge.new for edge in self.successors(current)]
-            missing = [n for n in after if n not in known and n not in entered]
-            if missing:
-                waiting.extend(missing)
-                entered.update(missing)
-                continue
-            known[waiting.pop()] = self._sum_up(current, at)
-        return known[node_id]
+            missing = [e.new for e in self.successors(current) if e.new not in done]
+            missing = [n for n in missing if n not in opened]
+            opened.add(current)
+            if missing and current not in done:
+                waiting += missing
+            elif waiting.pop() not in done:
+                yield current
 
     def _sum_up(self, node_id: str, at: datetime) -> _Newer:
         latest: list[datetime] = []
         elsewhere = False
         for edge in self.successors(node_id):
-            later, fact = self._known.get(edge.new, _NOTHING), self.facts[edge.new]
+            later, fact = self._begun.get(edge.new, _NOTHING), self.facts[edge.new]
             begun = [fact.valid_from] if fact.valid_from <= at else []
             begun += [later.latest] if later.latest is not None else []
             if self._in_line(edge):

@@ -53,9 +53,3 @@ class Reach:
 
     namespace: Namespace
     include_children: bool = False
-
-    def covers(self, other: Namespace) -> bool:
-        """Tell whether a row of namespace `other` may be seen."""
-        if not self.include_children:
-            return other == self.namespace
-        return other[: len(self.namespace)] == self.namespace

@@ -72,6 +72,7 @@ def plan_note(
     Raises:
         InvalidRequestError: The links asked for cannot be made; nothing is written.
     """
+    decided = settle(draft, decided)
     replaced = _replacements(draft, request, decided)
     scope = _scope(draft, request, replaced)
     replaced += _in_slot(draft, request, scope, replaced)
@@ -97,6 +98,20 @@ def plan_note(
         candidates=candidates,
         warnings=(*request.warnings, *extraction.warnings, *warnings),
     )
+
+
+def settle(draft: Draft, decided: LinkDecision | None) -> LinkDecision | None:
+    """Turn a link that has become impossible since it was decided into a question.
+
+    Between the decision and the commit a node may have been split, forgotten or replaced, by
+    others or by an earlier note of the same batch. A guess never refuses the note.
+    """
+    if not isinstance(decided, Link | Amend | Override):
+        return decided
+    old = decided.old if isinstance(decided, Link) else (decided.old,)
+    if all(draft.lineage.status(n, draft.now) is Status.ACTIVE for n in old):
+        return decided
+    return NoLink(f"What it would have replaced has changed meanwhile: {decided.reason}", 0.0)
 
 
 def note_scope(lineage: Lineage, request: RememberRequest, linked: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from evomem.domain.edge import Edge
 from evomem.domain.lineage import Lineage
@@ -54,7 +54,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class StoreFigures:
-    """Counts of what a reach holds, and the identity of the store.
+    """Counts of what a namespace holds, and the identity of the store.
 
     Attributes:
         store_id: Identity of the store.
@@ -75,6 +75,13 @@ class StoreFigures:
     texts: int
     patches: int
     size_bytes: int
+
+
+class LastCommit(NamedTuple):
+    """The latest commit: its sequence, and the greatest time that any commit was recorded at."""
+
+    sequence: int
+    recorded_at: datetime
 
 
 class Reader(Protocol):
@@ -138,7 +145,7 @@ class Reader(Protocol):
         ...
 
     def twins(self, reach: Reach, digests: Iterable[bytes]) -> dict[bytes, tuple[str, ...]]:
-        """Return, for every digest, remembered nodes that have it, the latest first."""
+        """Return, for every digest, the latest eight remembered nodes that have it."""
         ...
 
     def slots(self, reach: Reach, keys: Iterable[SlotKey]) -> dict[SlotKey, str | None]:
@@ -153,16 +160,16 @@ class Reader(Protocol):
         """Return unanswered suggestions as (new, old, reason, confidence), the latest first."""
         ...
 
-    def version(self, reach: Reach) -> int:
-        """Return the sequence of the latest commit in the reach; 0 if there is none."""
+    def last_commit(self, namespace: Namespace) -> LastCommit:
+        """Return the latest commit of a namespace; sequence 0 at the epoch if there is none."""
         ...
 
     def changes(self, reach: Reach, since: int, limit: int) -> list[Change]:
         """Return the commits after the sequence `since`, the oldest first."""
         ...
 
-    def figures(self, reach: Reach, at: datetime) -> StoreFigures:
-        """Count what the reach holds as of `at`."""
+    def figures(self, namespace: Namespace, at: datetime) -> StoreFigures:
+        """Count what a namespace holds as of `at`."""
         ...
 
 
@@ -180,6 +187,9 @@ class Engine(Protocol):
 
     def commit(self, patch: Patch) -> Receipt:
         """Write all of a patch in one short transaction, durably, or nothing.
+
+        Commits of a store are serial: what the patch expects, absences included, holds until it
+        is written, sequences grow by one, and no commit becomes visible after a later one.
 
         Raises:
             StaleError: An expectation of the patch no longer holds; nothing was written.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 
 from evomem.domain.analysis import terms, tokens
@@ -15,6 +15,7 @@ from evomem.domain.decision import (
     NoLink,
     Override,
     Suggestion,
+    checked,
 )
 from evomem.domain.extraction import Extraction
 from evomem.domain.node import Status
@@ -55,16 +56,17 @@ def decide(
         change=str(extraction.change),
     )
     try:
-        if refused := context.linker.gate(note):
-            return refused
-        with context.engine.read() as reader:
-            candidates = _heads_like(context, reader, note)
-        decided = context.linker.decide(note, candidates)
+        candidates: Sequence[Candidate] = ()
+        decided: LinkDecision | None = context.linker.gate(note)
+        if decided is None:
+            with context.engine.read() as reader:
+                candidates = _heads_like(context, reader, note)
+            decided = context.linker.decide(note, candidates)
+        return _permitted(context.linking, note, candidates, checked(decided))
     except EngineError:
         raise
     except Exception as error:  # a linker may be any code, and must not cost a note
         return NoLink(f"The linker {context.linker.name} failed ({error}).", 0.0)
-    return _permitted(context.linking, note, candidates, decided)
 
 
 def _permitted(
@@ -90,7 +92,9 @@ def _may(decided: Link | Amend | Override, note: NoteView, old: Candidate) -> bo
     """Tell whether the rules for callers would let this link pass."""
     match decided:
         case Link():
-            return note.scope is None or contains(note.scope, old.scope)
+            # A scope that the caller did not give is not taken over by a guess.
+            given = note.scope is not None or old.scope is None
+            return given and contains(note.scope, old.scope)
         case Override():
             return note.scope != old.scope and contains(old.scope, note.scope)
         case Amend(part=part):
@@ -113,6 +117,28 @@ def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) ->
     ]
 
 
+def copy_warnings(
+    context: Context, reader: Reader, replaced: Iterable[str], own: Container[str], at: datetime
+) -> dict[str, list[str]]:
+    """Say, for every node just replaced, which near-copies of it stay active.
+
+    Args:
+        context: The open memory.
+        reader: A snapshot after the replacement.
+        replaced: The nodes taken out of force.
+        own: Nodes that the write itself made or linked.
+        at: World time.
+    """
+    return {
+        old: [
+            f"{copy} says nearly the same as the replaced {old} and is still active."
+            for copy in near_copies(context, reader, old, at)
+            if copy not in own
+        ]
+        for old in dict.fromkeys(replaced)
+    }
+
+
 def _telling(text: str, count: int) -> list[str]:
     return sorted(terms(text), key=len, reverse=True)[:count]
 
@@ -130,7 +156,7 @@ def _heads_like(context: Context, reader: Reader, note: NoteView) -> Sequence[Ca
     best = hits[: 4 * MAX_CANDIDATES]
     if not best:
         return []
-    now = context.clock()
+    now = context.time(reader)
     lineage = reader.lineage(context.reach, [hit.node_id for hit in best], now)
     scores: dict[str, float] = {}
     for hit in best:

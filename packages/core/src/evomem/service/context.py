@@ -48,6 +48,14 @@ class Context:
     linking: str
     clock: Callable[[], datetime] = system_clock
 
+    def time(self, reader: Reader) -> datetime:
+        """Return the present time, never before the latest commit seen.
+
+        Several machines write one store: a clock that lags must not take for scheduled what
+        another has just put in force.
+        """
+        return max(self.clock(), reader.last_commit(self.namespace).recorded_at)
+
     @property
     def reach(self) -> Reach:
         """Return what a write sees: the namespace alone."""

@@ -8,10 +8,11 @@ from typing import TypeVar
 from evomem.domain.draft import Draft
 from evomem.domain.edge import MARKING, SUCCESSION, Edge
 from evomem.domain.links import plan_link
-from evomem.domain.node import MemoryNode
+from evomem.domain.node import MemoryNode, Status
 from evomem.domain.patch import Op
 from evomem.domain.result import ForgetResult, LinkResult, Moved
 from evomem.errors import InvalidRequestError, NotFoundError
+from evomem.service.candidates import copy_warnings
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts
 from evomem.service.view import view_nodes
@@ -42,12 +43,18 @@ def link(
         return plan_link(draft, new, supersedes)
 
     (done, moved), patch_id = _write(context, [new, *supersedes], plan, reason, actor, source)
-    warnings = () if done else (f"{new} replaced all of them before; nothing was done.",)
+    with context.engine.read() as reader:
+        at = context.time(reader)
+        node = view_nodes(reader, context.reach, [new], at)[new]
+        copies = copy_warnings(context, reader, done, {new}, at)
+    warnings = [warning for found in copies.values() for warning in found]
+    if not done:
+        warnings.append(f"{new} replaced all of them before; nothing was done.")
     return LinkResult(
-        node=_node(context, new),
+        node=node,
         superseded=tuple(done),
         moved=tuple(moved),
-        warnings=warnings,
+        warnings=tuple(warnings),
         patch_id=patch_id,
     )
 
@@ -71,7 +78,7 @@ def unlink(
         edge = _open_edge(draft, new, old)
         draft.disconnect(edge)
         draft.touch(draft.memory_of(old), Op.UNLINK, new)
-        return draft.lineage.heads(old, draft.now) == [old]
+        return draft.lineage.status(old, draft.now) is Status.ACTIVE
 
     restored, patch_id = _write(context, [new, old], plan, reason, actor, source)
     node = _node(context, new)
@@ -116,8 +123,8 @@ def _write(
 ) -> tuple[Planned, str | None]:
 
     def attempt(_: int) -> tuple[Planned, str | None]:
-        now = context.clock()
         with context.engine.read() as reader:
+            now = context.time(reader)
             draft = Draft(context.namespace, now, load_facts(reader, context.reach, named, now))
         planned = plan(draft)
         if draft.is_empty:
@@ -129,7 +136,9 @@ def _write(
 
 
 def _open_edge(draft: Draft, new: str, old: str) -> Edge:
-    links = [e for e in draft.facts.edges if e.kind in SUCCESSION | MARKING and e.new == new]
+    links = [edge for edge in draft.facts.edges if edge.new == new]
+    # Several kinds may join the same nodes: the one that replaces goes first, then the marks.
+    links.sort(key=lambda e: (e.kind not in SUCCESSION, e.kind not in MARKING))
     for edge in links:
         if edge.old == old:
             return edge
@@ -140,4 +149,4 @@ def _open_edge(draft: Draft, new: str, old: str) -> Edge:
 
 def _node(context: Context, node_id: str) -> MemoryNode:
     with context.engine.read() as reader:
-        return view_nodes(reader, context.reach, [node_id], context.clock())[node_id]
+        return view_nodes(reader, context.reach, [node_id], context.time(reader))[node_id]

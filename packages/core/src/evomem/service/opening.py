@@ -33,14 +33,13 @@ class OpenOptions(TypedDict, total=False):
     read_only: bool
 
 
-def find_path(given: str | os.PathLike[str] | None) -> tuple[str, str]:
+def find_path(given: object) -> tuple[str, str]:
     """Return the path of the store and where it came from: argument, `EVOMEM_DB`, or default."""
     if given is not None:
-        try:
-            return str(Path(given)) if isinstance(given, os.PathLike) else "" + given, "argument"
-        except TypeError as error:
+        if isinstance(given, bytes) or not isinstance(given, str | Path):
             message = f"{given!r} is no path of a store. Pass a text or a path object."
-            raise InvalidRequestError(message, field="path") from error
+            raise InvalidRequestError(message, field="path")
+        return str(given), "argument"
     if configured := os.environ.get(PATH_VARIABLE, "").strip():
         return configured, PATH_VARIABLE
     return DEFAULT_PATH, "default"
@@ -87,9 +86,6 @@ def open_memory(
 
 
 def _engine(target: str, *, read_only: bool) -> Engine:
-    if target.startswith(("postgresql://", "postgres://")):
-        message = "PostgreSQL is not supported yet. Pass the path of a file."
-        raise InvalidRequestError(message, path=target.split("@")[-1])
     from evomem.engines.sqlite.engine import SqliteEngine  # noqa: PLC0415  only the engine used
 
     return SqliteEngine(target, read_only=read_only)

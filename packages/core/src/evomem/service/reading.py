@@ -29,7 +29,7 @@ def get_node(context: Context, given: str) -> MemoryNode:
     """
     with context.engine.read() as reader:
         node_id = expand_id(reader, context.reach, given)
-        node = view_nodes(reader, context.reach, [node_id], context.clock())[node_id]
+        node = view_nodes(reader, context.reach, [node_id], context.time(reader))[node_id]
     if node.purged:
         message = f"{node_id} was purged: its text is gone. Its history still shows its place."
         raise NotFoundError(message, id=node_id, purged=True)
@@ -46,7 +46,7 @@ def history(context: Context, given: str, limit: int | None) -> list[MemoryNode]
         node_id = expand_id(reader, context.reach, given)
         story = reader.story(context.reach, [node_id])
         ids = newest_first(story, story.facts)[:limit]
-        return list(view_nodes(reader, context.reach, ids, context.clock()).values())
+        return list(view_nodes(reader, context.reach, ids, context.time(reader)).values())
 
 
 def newest_first(lineage: Lineage, ids: Iterable[str]) -> list[str]:
@@ -76,9 +76,9 @@ def list_nodes(context: Context, request: ListRequest) -> Page:
     """
     reach = Reach(context.namespace, request.include_children)
     filters = Filters(request.tags, request.session, request.filter)
-    at = context.clock()
     chosen: list[str] = []
     with context.engine.read() as reader:
+        at = context.time(reader)
         cursor = request.cursor
         if cursor is not None and not reader.records(reach, [cursor]):
             message = f"cursor={cursor!r} is not of this namespace. Start again without a cursor."
@@ -107,8 +107,8 @@ def _listed(lineage: Lineage, node_id: str, request: ListRequest, at: datetime) 
 
 def review(context: Context) -> list[PendingReview]:
     """Return the links that the linker left to a person or an agent, the latest first."""
-    at = context.clock()
     with context.engine.read() as reader:
+        at = context.time(reader)
         pending = _pending(reader, context.reach, at)
         nodes = view_nodes(reader, context.reach, [n for p in pending for n in p[:2]], at)
     return [
@@ -136,14 +136,14 @@ def changes(context: Context, since: int, limit: int) -> list[Change]:
 def version(context: Context) -> int:
     """Return the sequence of the latest commit in the namespace."""
     with context.engine.read() as reader:
-        return reader.version(context.reach)
+        return reader.last_commit(context.namespace).sequence
 
 
 def stats(context: Context, location: str) -> Stats:
     """Count what the namespace holds."""
-    at = context.clock()
     with context.engine.read() as reader:
-        figures = reader.figures(context.reach, at)
+        at = context.time(reader)
+        figures = reader.figures(context.namespace, at)
         lineage = reader.lineage(context.reach, figures.unplain, at)
         statuses = Counter(dict(figures.statuses))
         statuses.update(lineage.status(node_id, at).value for node_id in figures.unplain)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from evomem.domain.analysis import terms
 from evomem.domain.edge import AMENDS, OVERRIDES
-from evomem.domain.lineage import Lineage
+from evomem.domain.lineage import NodeFacts
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.ranking import SUFFICIENT_SHARE, SearchHit
@@ -17,6 +17,7 @@ from evomem.domain.result import Hit, Matched, RecallResult
 from evomem.domain.scope import contains
 from evomem.engines.base import Filters, Reader
 from evomem.service.context import Context
+from evomem.service.marks import Marks, live_marks
 from evomem.service.reading import ancestors
 from evomem.service.view import view_nodes
 
@@ -27,7 +28,7 @@ MAX_TERMS = 64
 _FIRST_PAGE = 16
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Answer:
     """A head, and what led to it."""
 
@@ -36,7 +37,7 @@ class _Answer:
     by: str
     hit: SearchHit | None = None
     scheduled: tuple[str, ...] = ()
-    overridden: list[str] = field(default_factory=list)
+    overridden: tuple[str, ...] = ()
 
 
 def recall(context: Context, request: RecallRequest) -> RecallResult:
@@ -60,13 +61,13 @@ class _Recall:
         self._request = request
         self._words = words
         self._warnings = warnings
-        self._at = context.clock()
         self._reach = Reach(context.namespace, request.include_children)
         self._filters = Filters(request.tags, request.session, request.filter)
         self._page = max(_FIRST_PAGE, 2 * request.k)
 
     def run(self) -> RecallResult:
         with self._context.engine.read() as reader:
+            self._at = self._context.time(reader)
             if not self._words:
                 answers = self._collect(reader, self._recent(reader))
                 return RecallResult(
@@ -104,52 +105,69 @@ class _Recall:
         for page in pages:
             lineage = reader.lineage(self._reach, [m.matched for m in page], self._at)
             for match in page:
-                for head in self._heads(lineage, match.matched):
-                    if head not in answers and self._shown(lineage, head):
+                for head in lineage.first_heads(match.matched, self._at):
+                    fact, status = lineage.facts[head], lineage.status(head, self._at)
+                    if head not in answers and self._shown(fact, status):
                         later = tuple(lineage.scheduled(head, self._at))
                         answers[head] = _Answer(head, match.matched, match.by, match.hit, later)
             if len(answers) >= self._request.k:
                 break
         return self._accompany(reader, list(answers.values())[: self._request.k])
 
-    def _heads(self, lineage: Lineage, node_id: str) -> list[str]:
-        """Return the heads; a line that has not begun at all answers for itself."""
-        return lineage.heads(node_id, self._at) or [node_id]
-
-    def _shown(self, lineage: Lineage, node_id: str) -> bool:
+    def _shown(self, fact: NodeFacts, status: Status) -> bool:
         scope = self._request.scope
-        if scope is not None and not contains(lineage.facts[node_id].scope, scope):
+        if scope is not None and not contains(fact.scope, scope):
             return False
-        return lineage.status(node_id, self._at) in {Status.ACTIVE, Status.SCHEDULED}
+        return status in {Status.ACTIVE, Status.SCHEDULED}
 
     def _accompany(self, reader: Reader, answers: list[_Answer]) -> list[_Answer]:
-        """Put what overrides an answer in the scope asked for before it, amendments behind it."""
+        """Put what wins over an answer in the scope asked for before it, amendments behind it.
+
+        Amendments come with their node and do not count towards k.
+        """
         marks = self._marks(reader, [answer.head for answer in answers])
         placed: dict[str, _Answer] = {}
         for answer in answers:
-            winners = marks[OVERRIDES, answer.head] if self._request.scope else []
-            answer.overridden.extend(winners)
-            amendments = marks[AMENDS, answer.head]
+            winners = self._winners(marks, answer.head)
             for head in winners:
-                placed.setdefault(head, _Answer(head, answer.matched, "override", answer.hit))
-            placed.setdefault(answer.head, answer).overridden = answer.overridden
-            for head in amendments:
-                placed.setdefault(head, _Answer(head, answer.matched, "amends", answer.hit))
-        return list(placed.values())[: self._request.k]
+                placed.setdefault(head, replace(answer, head=head, by="override", scheduled=()))
+            placed[answer.head] = replace(answer, overridden=winners)
+        shown = list(placed.values())[: self._request.k]
+        for answer in list(shown):
+            for mark in marks[AMENDS, answer.head]:
+                if mark.id not in {other.head for other in shown}:
+                    with_it = replace(answer, head=mark.id, by="amends", overridden=())
+                    shown.insert(shown.index(answer) + 1, with_it)
+        return shown
 
-    def _marks(self, reader: Reader, heads: list[str]) -> defaultdict[tuple[str, str], list[str]]:
-        """Return, by kind and marked head, the nodes in force that mark it here."""
-        marks: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        edges = reader.marks(self._reach, heads)
-        if not edges:
-            return marks
-        lineage = reader.lineage(self._reach, [edge.new for edge in edges], self._at)
-        for edge in edges:
-            for head in lineage.heads(edge.new, self._at):
-                shown = head != edge.old and self._shown(lineage, head)
-                if shown and lineage.status(head, self._at) is Status.ACTIVE:
-                    marks[edge.kind, edge.old].append(head)
-        return marks
+    def _marks(
+        self, reader: Reader, heads: list[str]
+    ) -> defaultdict[tuple[str, str], list[NodeFacts]]:
+        """Return what marks the heads here, and what in turn overrides that."""
+        found: defaultdict[tuple[str, str], list[NodeFacts]] = defaultdict(list)
+        asked: set[str] = set()
+        while heads := [head for head in heads if head not in asked]:
+            asked.update(heads)
+            marks = live_marks(reader, self._reach, heads, self._at)
+            for key, nodes in marks.items():
+                found[key] += [n for n in nodes if self._shown(n, Status.ACTIVE)]
+            heads = [n.id for (kind, _), nodes in marks.items() if kind == OVERRIDES for n in nodes]
+        return found
+
+    def _winners(self, marks: Marks, head: str) -> tuple[str, ...]:
+        """Return what in the end holds instead of a head in the scope asked for."""
+        if self._request.scope is None:
+            return ()
+        final: dict[str, None] = {}
+        seen, waiting = {head}, [head]
+        while waiting:
+            current = waiting.pop()
+            over = [n.id for n in marks.get((OVERRIDES, current), ()) if n.id not in seen]
+            if not over and current != head:
+                final[current] = None
+            seen.update(over)
+            waiting += over
+        return tuple(final)
 
     def _hits(self, reader: Reader, answers: list[_Answer]) -> tuple[Hit, ...]:
         heads = view_nodes(reader, self._reach, [a.head for a in answers], self._at)
@@ -163,7 +181,7 @@ class _Recall:
                 score=round(answer.hit.score, 6) if answer.hit else None,
                 matched=Matched(answer.matched, matched[answer.matched].version, answer.by),
                 supersedes=tuple(olds[n] for n in heads[answer.head].supersedes if n in olds),
-                overridden=tuple(answer.overridden),
+                overridden=answer.overridden,
                 scheduled=answer.scheduled,
                 history=stories.get(answer.head, ()),
                 why=_why(answer),

@@ -16,12 +16,11 @@ from evomem.domain.plain import to_plain
 from evomem.domain.planning import NotePlan, plan_note
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Decision, Moved, RememberResult
-from evomem.engines.base import Reader
 from evomem.errors import IdempotencyConflictError
-from evomem.service.candidates import decide, near_copies
+from evomem.service.candidates import copy_warnings, decide
 from evomem.service.context import Context, until_current
 from evomem.service.facts import facts_of_new, load_note_facts
-from evomem.service.view import view_drafted, view_nodes
+from evomem.service.view import view_new, view_nodes
 
 
 def remember(
@@ -64,11 +63,11 @@ def _draft(
 
     Most are, and the commit finds out if not: that saves a snapshot on nearly every write.
     """
-    now = context.clock()
     notes = [(r, linked_nodes(d)) for r, d in zip(requests, decisions, strict=True)]
     if first and not any(request.targets or request.slot or linked for request, linked in notes):
-        return Draft(context.namespace, now, facts_of_new(requests))
+        return Draft(context.namespace, context.clock(), facts_of_new(requests))
     with context.engine.read() as reader:
+        now = context.time(reader)
         facts = load_note_facts(reader, context.reach, notes, now)
     return Draft(context.namespace, now, facts)
 
@@ -110,7 +109,8 @@ def _kept_ids(plan: NotePlan) -> dict[str, object]:
         "superseded": plan.superseded,
         "moved": plan.moved,
         "deduplicated": plan.deduplicated,
-        "decision": to_plain(plan.decision),
+        "outcome": plan.decision.outcome,
+        "confidence": plan.decision.confidence,
         "candidates": [c.node_id for c in plan.candidates],
     }
 
@@ -151,7 +151,7 @@ def _replayed(context: Context, kept: Replay, started: float) -> list[RememberRe
     notes = kept.replay["notes"]
     with context.engine.read() as reader:
         asked = [i for note in notes for i in (note["node"], *note["candidates"])]
-        nodes = view_nodes(reader, context.reach, asked, context.clock())
+        nodes = view_nodes(reader, context.reach, asked, context.time(reader))
     return [
         RememberResult(
             node=nodes[note["node"]],
@@ -159,7 +159,7 @@ def _replayed(context: Context, kept: Replay, started: float) -> list[RememberRe
             moved=tuple(Moved(*pair) for pair in note["moved"]),
             deduplicated=note["deduplicated"],
             replayed=True,
-            decision=Decision(**note["decision"]),
+            decision=Decision(note["outcome"], "as in the first call", note["confidence"]),
             candidates=tuple(
                 Suggestion(c, nodes[c].text, "suggested by the first call", 0.0)
                 for c in note["candidates"]
@@ -179,14 +179,16 @@ def _results(
     receipt: Receipt | None,
     started: float,
 ) -> list[RememberResult]:
-    nodes = {record.id: view_drafted(record, draft) for record in draft.nodes}
-    reused = [plan.node_id for plan in plans if plan.node_id not in nodes]
     superseded = [node_id for plan in plans for node_id in plan.superseded]
     copies: dict[str, list[str]] = {}
-    if reused or superseded:
+    # Notes that are all new and stand alone are shown without asking the store again.
+    alone = not draft.edges and len(draft.nodes) == len(plans)
+    nodes = {record.id: view_new(record, draft.now) for record in draft.nodes if alone}
+    if not alone:
         with context.engine.read() as reader:
-            nodes |= view_nodes(reader, context.reach, reused, draft.now)
-            copies = _copies(context, reader, superseded, draft)
+            nodes = view_nodes(reader, context.reach, [p.node_id for p in plans], draft.now)
+            own = {plan.node_id for plan in plans}
+            copies = copy_warnings(context, reader, superseded, own, draft.now)
     return [
         RememberResult(
             node=nodes[plan.node_id],
@@ -201,20 +203,6 @@ def _results(
         )
         for plan in plans
     ]
-
-
-def _copies(
-    context: Context, reader: Reader, superseded: Sequence[str], draft: Draft
-) -> dict[str, list[str]]:
-    own = {record.id for record in draft.nodes}
-    return {
-        old: [
-            f"{copy} says nearly the same as the replaced {old} and is still active."
-            for copy in near_copies(context, reader, old, draft.now)
-            if copy not in own
-        ]
-        for old in dict.fromkeys(superseded)
-    }
 
 
 def _since(started: float) -> float:

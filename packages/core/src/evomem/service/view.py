@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from evomem.domain.draft import Draft
 from evomem.domain.edge import AMENDS, OVERRIDES, SUCCESSION, Edge
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, NodeRecord, Status
 from evomem.engines.base import Reader
+from evomem.service.marks import Marks, live_marks
 
 _INVERSE = {AMENDS: "amended_by", OVERRIDES: "overridden_by"}
+_CURRENT = {Status.ACTIVE, Status.SCHEDULED}
 
 
 def view_nodes(
@@ -37,19 +38,17 @@ def view_nodes(
         return {}
     records = reader.records(reach, wanted)
     ends = _by_end(reader.edges(reach, wanted))
-    marks = _by_end(reader.marks(reach, wanted))
     lineage = lineage or reader.lineage(reach, wanted, at)
-    return {
-        node_id: _view(records[node_id], lineage.status(node_id, at), ends[node_id], marks[node_id])
-        for node_id in wanted
-        if node_id in records
-    }
+    statuses = {n: lineage.status(n, at) for n in wanted if n in records}
+    # Only what is shown as current can be shown as overridden or amended.
+    marks = live_marks(reader, reach, [n for n, s in statuses.items() if s in _CURRENT], at)
+    return {n: _view(records[n], status, ends[n], marks) for n, status in statuses.items()}
 
 
-def view_drafted(record: NodeRecord, draft: Draft) -> MemoryNode:
-    """Return a node just committed, without asking the store again."""
-    edges = [edge for edge in draft.edges if record.id in (edge.new, edge.old)]
-    return _view(record, draft.lineage.status(record.id, draft.now), edges, ())
+def view_new(record: NodeRecord, at: datetime) -> MemoryNode:
+    """Return a node just committed that nothing is linked to, without asking the store again."""
+    status = Status.SCHEDULED if record.valid_from > at else Status.ACTIVE
+    return _view(record, status, (), {})
 
 
 def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
@@ -60,9 +59,7 @@ def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
     return ends
 
 
-def _view(
-    record: NodeRecord, status: Status, edges: Iterable[Edge], marks: Iterable[Edge]
-) -> MemoryNode:
+def _view(record: NodeRecord, status: Status, edges: Iterable[Edge], marks: Marks) -> MemoryNode:
     supersedes: list[str] = []
     superseded_by: list[str] = []
     relations: defaultdict[str, list[str]] = defaultdict(list)
@@ -72,9 +69,9 @@ def _view(
             (supersedes if outgoing else superseded_by).append(edge.old if outgoing else edge.new)
         elif outgoing:
             relations[edge.kind].append(edge.old)
-    for mark in marks:
-        if mark.old == record.id != mark.new:
-            relations[_INVERSE[mark.kind]].append(mark.new)
+    for kind, name in _INVERSE.items():
+        for mark in marks.get((kind, record.id), ()):
+            relations[name].append(mark.id)
     fields = record.extraction
     return MemoryNode(
         id=record.id,

@@ -127,7 +127,7 @@ def _translate(error: sqlite3.Error, location: Path | str) -> EngineError | Read
     if "unable to open" in text:
         message = f"{location} cannot be opened. Check that the folder exists and may be written."
         return EngineError(message, **details)
-    if "malformed" in text or "not a database" in text or "disk image" in text:
+    if "image is malformed" in text or "not a database" in text:
         message = f"{location} is damaged or no database. Restore a backup, or choose another path."
         return EngineError(message, **details)
     return EngineError(f"The store {location} failed: {text}.", **details)

@@ -72,11 +72,11 @@ class SqliteEngine:
         if self._read_only:
             message = f"{self._path} was opened read-only. Open it without read_only to write."
             raise ReadOnlyError(message, path=str(self._path))
+        writer = PatchWriter(patch)
         with translated(self._path), self._pool.writer() as connection:
-            writer = PatchWriter(connection, patch)
             connection.execute("BEGIN IMMEDIATE")
             try:
-                receipt = writer.write()
+                receipt = writer.write(connection)
                 connection.execute("COMMIT")
             except BaseException as error:
                 # A full disk or an I/O error may have ended the transaction already.

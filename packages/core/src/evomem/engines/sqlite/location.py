@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from evomem.errors import EngineError, InvalidRequestError
 IN_MEMORY = ":memory:"
 
 _HEADER = b"SQLite format 3\x00"
+_ADDRESS = re.compile(r"[\w+.-]{2,}:|.*://")
 _VARIABLE = re.compile(r"\$\{?\w+\}?|%\w+%")
 
 
@@ -22,9 +24,11 @@ def resolve_path(given: str | os.PathLike[str]) -> Path:
         InvalidRequestError: Empty, an address of another kind, or a variable that is not set.
     """
     text = os.fspath(given).strip()
-    if not text or UNSTORABLE.search(text) or re.match(r"\w{2,}:", text):
-        message = f"{text!r} is no path of a store. Pass a file path, or ':memory:'."
-        raise InvalidRequestError(message, path=text)
+    if not text or UNSTORABLE.search(text) or _ADDRESS.match(text):
+        # An address may hold a password: only its kind is shown.
+        shown = re.sub(r"(?<=:).*", "…", text, flags=re.DOTALL)
+        message = f"{shown!r} is no path of a store. Pass a file path, or ':memory:'."
+        raise InvalidRequestError(message, path=shown)
     expanded = os.path.expandvars(text)
     path = Path(os.path.expanduser(expanded))  # noqa: PTH111  keeps '~nobody' as it is
     if expanded.startswith("~") and str(path) == str(Path(expanded)):
@@ -35,6 +39,14 @@ def resolve_path(given: str | os.PathLike[str]) -> Path:
         message = f"{text!r}: the variable {unset.group()} is not set. Set it or write the path."
         raise InvalidRequestError(message, path=text, variable=unset.group())
     return path.absolute()
+
+
+def _make(path: Path) -> None:
+    """Make a file that only its owner can read; SQLite gives its side files the same rights."""
+    for folder in reversed([p for p in path.parents if not p.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def check_file(path: Path, *, read_only: bool) -> None:
@@ -51,7 +63,7 @@ def check_file(path: Path, *, read_only: bool) -> None:
             if read_only:
                 message = f"There is no store at {path}. Create it with: evomem --db {path} init"
                 raise EngineError(message, path=str(path))
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make(path)
             return
         if not path.is_file():
             message = f"{path} is no regular file. Pass the path of a file."

@@ -29,6 +29,8 @@ class ConnectionPool:
         self._location = location
         self._in_memory = in_memory
         self._closed = False
+        # One is held as long as a transaction, the other only to look something up.
+        self._writing = threading.RLock()
         self._turn = threading.Condition(threading.RLock())
         self._writer: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
@@ -41,18 +43,20 @@ class ConnectionPool:
 
     @contextmanager
     def writer(self) -> Iterator[sqlite3.Connection]:
-        """Lend the writing connection; other threads wait. The first makes a missing file."""
-        with self._turn:
-            self._check()
-            if self._writer is None:
-                self._writer = connect(self._location, mode=self._write_mode)
-                self._write_mode = "rw"
-                self._remember_file()
-            yield self._writer
+        """Lend the writing connection; other writers wait. The first makes a missing file."""
+        with self._writing:
+            with self._turn:
+                self._check()
+                if self._writer is None:
+                    self._writer = connect(self._location, mode=self._write_mode)
+                    self._write_mode = "rw"
+                    self._remember_file()
+                connection = self._writer
+            yield connection
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
-        """Lend a reading connection."""
+        """Lend a reading connection; nobody waits for a writer."""
         if self._in_memory:
             with self.writer() as connection:
                 yield connection
@@ -72,7 +76,7 @@ class ConnectionPool:
 
     def close(self) -> None:
         """Close all connections that are not lent; the others close when they come back."""
-        with self._turn:
+        with self._writing, self._turn:
             self._closed = True
             self._close_idle()
             if self._in_memory and self._writer is not None:
@@ -84,6 +88,7 @@ class ConnectionPool:
         SQLite keeps its file locks per process: a child that inherits an open file believes
         itself locked where it is not, and loses what it writes.
         """
+        self._writing.acquire()
         self._turn.acquire()
         self._turn.wait_for(lambda: not self._lent, _FORK_PATIENCE_S)
         self._close_idle()
@@ -91,9 +96,11 @@ class ConnectionPool:
     def after_fork_in_parent(self) -> None:
         """Go on."""
         self._turn.release()
+        self._writing.release()
 
     def after_fork_in_child(self) -> None:
-        """Start with a turn of its own: the inherited one belongs to a thread of the parent."""
+        """Start with locks of its own: the inherited ones belong to a thread of the parent."""
+        self._writing = threading.RLock()
         self._turn = threading.Condition(threading.RLock())
         self._lent = 0
 

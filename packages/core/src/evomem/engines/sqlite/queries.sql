@@ -57,6 +57,24 @@ ORDER BY node.sequence DESC, node.row DESC;
 
 -- name: recent
 SELECT node.id FROM node
+WHERE node.row BETWEEN :low AND :high
+  AND (:after IS NULL OR node.row < (
+           SELECT row FROM node WHERE id = :after AND row BETWEEN :low AND :high))
+  AND (:session IS NULL OR node.session = :session)
+  AND (:tags = '[]' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:tags) AS wanted
+      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:metadata = '{}' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:metadata) AS wanted
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                        WHERE has.key = wanted.key AND has.value IS wanted.value
+                          AND replace(has.type, 'real', 'integer')
+                              = replace(wanted.type, 'real', 'integer'))))
+ORDER BY node.row DESC
+LIMIT :limit;
+
+-- name: recent_below
+SELECT node.id FROM node
 WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
   AND (:after IS NULL
        OR (node.sequence, node.row) < (
@@ -142,6 +160,7 @@ WITH RECURSIVE before (head, row, refined) AS (
     SELECT row, row, 1 FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
       AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+      AND EXISTS (SELECT 1 FROM edge WHERE kind IN ('amends', 'overrides') AND closed_by IS NULL)
     UNION
     SELECT before.head, edge.old, before.refined AND edge.kind = 'refines'
     FROM before JOIN edge ON edge.new = before.row
@@ -222,13 +241,13 @@ SELECT CASE
     ) THEN 'active'
     END AS status, count(*)
 FROM node LEFT JOIN tombstone ON tombstone.node = node.row
-WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
+WHERE node.row BETWEEN :low AND :high
 GROUP BY status;
 
 -- name: unplain
 -- The nodes for which `statuses` says NULL.
 SELECT node.id FROM node LEFT JOIN tombstone ON tombstone.node = node.row
-WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
+WHERE node.row BETWEEN :low AND :high
   AND tombstone.node IS NULL AND node.valid_from <= :now
   AND NOT EXISTS (
       SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
@@ -241,16 +260,13 @@ WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
         AND edge.kind IN ('supersedes', 'refines')));
 
 -- name: figures
-SELECT
-    (SELECT value FROM meta WHERE key = 'store_id'),
-    (SELECT count(*) FROM event WHERE namespace_id IN (SELECT value FROM json_each(:spaces))),
-    (SELECT count(*) FROM node
-     WHERE text_id IS NOT NULL AND (row >> 40) IN (SELECT value FROM json_each(:spaces))),
-    (SELECT count(*) FROM patch WHERE namespace_id IN (SELECT value FROM json_each(:spaces)));
+SELECT (SELECT value FROM meta WHERE key = 'store_id'),
+       (SELECT count(*) FROM node WHERE text_id IS NOT NULL AND row BETWEEN :low AND :high),
+       (SELECT n_events FROM namespace WHERE id = :space),
+       (SELECT n_patches FROM namespace WHERE id = :space);
 
--- name: version
-SELECT coalesce(max(last_sequence), 0) FROM namespace
-WHERE id IN (SELECT value FROM json_each(:spaces));
+-- name: last_commit
+SELECT last_sequence, last_recorded FROM namespace WHERE path = :path;
 
 -- name: changes
 SELECT patch.sequence, patch.id, patch.recorded_at, patch.actor, patch.source, patch.reason,
@@ -277,6 +293,8 @@ INSERT INTO namespace (path) VALUES (:path);
 -- name: count_namespace
 UPDATE namespace
 SET last_node = :last_node, last_sequence = :sequence,
+    last_recorded = max(last_recorded, :recorded),
+    n_patches = n_patches + 1, n_events = n_events + :events,
     n_documents = n_documents + :documents, n_tokens = n_tokens + :tokens
 WHERE id = :id;
 

@@ -14,8 +14,8 @@ from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Change, MemoryState, Replay, SlotKey
 from evomem.domain.ranking import POSTING_BUDGET
-from evomem.domain.time import from_micros, to_micros
-from evomem.engines.base import Filters, SearchResult, StoreFigures
+from evomem.domain.time import EPOCH, from_micros, to_micros
+from evomem.engines.base import Filters, LastCommit, SearchResult, StoreFigures
 from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.search import search
 from evomem.engines.sqlite.sql import QUERIES
@@ -43,13 +43,12 @@ class SqliteReader:
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
         """Return node ids, the latest committed first."""
-        found = self._all(
-            "recent",
-            spaces=self._within(reach),
-            after=after,
-            limit=limit,
-            **self._conditions(filters),
-        )
+        spaces = self._space_ids(reach)
+        one = len(spaces) == 1
+        within = rows.space_range(spaces[0]) if one else {"spaces": self._within(reach)}
+        conditions = self._conditions(filters)
+        name = "recent" if one else "recent_below"
+        found = self._all(name, after=after, limit=limit, **within, **conditions)
         return [node_id for (node_id,) in found]
 
     def lineage(
@@ -128,29 +127,34 @@ class SqliteReader:
         """Return the suggestions made."""
         return self._all("suggestions", spaces=self._within(reach))
 
-    def version(self, reach: Reach) -> int:
-        """Return the sequence of the latest commit."""
-        ((sequence,),) = self._all("version", spaces=self._within(reach))
-        return int(sequence)
+    def last_commit(self, namespace: Namespace) -> LastCommit:
+        """Return the latest commit of a namespace."""
+        for sequence, recorded in self._all("last_commit", path=rows.write_path(namespace)):
+            return LastCommit(sequence, from_micros(recorded))
+        return LastCommit(0, EPOCH)
 
     def changes(self, reach: Reach, since: int, limit: int) -> list[Change]:
         """Return the commits after `since`, the oldest first."""
         found = self._all("changes", since=since, spaces=self._within(reach), limit=limit)
         return [rows.read_change(row) for row in found]
 
-    def figures(self, reach: Reach, at: datetime) -> StoreFigures:
-        """Count what the reach holds."""
-        spaces, now = self._within(reach), to_micros(at)
+    def figures(self, namespace: Namespace, at: datetime) -> StoreFigures:
+        """Count what a namespace holds."""
+        now = to_micros(at)
+        space = (self._space_ids(Reach(namespace)) or [0])[0]
+        within = rows.space_range(space)
         counts = {
             status: count
-            for status, count in self._all("statuses", spaces=spaces, now=now)
+            for status, count in self._all("statuses", now=now, **within)
             if status is not None
         }
-        unplain = [node_id for (node_id,) in self._all("unplain", spaces=spaces, now=now)]
-        ((store_id, events, texts, patches),) = self._all("figures", spaces=spaces)
+        unplain = [node_id for (node_id,) in self._all("unplain", now=now, **within)]
+        ((store_id, texts, events, patches),) = self._all("figures", space=space, **within)
         ((size,),) = self._all("pages")
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        return StoreFigures(store_id, version, counts, unplain, events, texts, patches, size)
+        return StoreFigures(
+            store_id, version, counts, unplain, events or 0, texts, patches or 0, size
+        )
 
     def _connected(self, found: list[Any], known: int) -> Lineage:
         if not found:

@@ -13,8 +13,11 @@ CREATE TABLE namespace (
     path          TEXT NOT NULL UNIQUE,
     n_documents   INTEGER NOT NULL DEFAULT 0,
     n_tokens      INTEGER NOT NULL DEFAULT 0,
+    n_events      INTEGER NOT NULL DEFAULT 0,
+    n_patches     INTEGER NOT NULL DEFAULT 0,
     last_node     INTEGER NOT NULL DEFAULT 0,
-    last_sequence INTEGER NOT NULL DEFAULT 0
+    last_sequence INTEGER NOT NULL DEFAULT 0,
+    last_recorded INTEGER NOT NULL DEFAULT 0
 );
 
 -- `evidence` is 1 if the text is the content of an event too: a purge then leaves it.
@@ -96,6 +99,7 @@ CREATE TABLE edge (
 );
 CREATE INDEX edge_old ON edge (old);
 CREATE INDEX edge_new ON edge (new);
+CREATE INDEX edge_mark ON edge (kind) WHERE kind IN ('amends', 'overrides') AND closed_by IS NULL;
 
 CREATE TABLE operation (
     sequence  INTEGER NOT NULL REFERENCES patch,

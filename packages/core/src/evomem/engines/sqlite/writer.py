@@ -28,21 +28,20 @@ class _Space:
 
 
 class PatchWriter:
-    """Writes one patch on a connection whose transaction the engine holds."""
+    """Writes one patch; made before the transaction begins, as its texts are analysed then."""
 
-    def __init__(self, connection: sqlite3.Connection, patch: Patch) -> None:
-        self._connection = connection
+    def __init__(self, patch: Patch) -> None:
         self._patch = patch
         self._rows: dict[str, int] = {}
-        # Analysed before the transaction begins, to hold the write lock no longer than needed.
         self._tokens = {node.id: rows.search_tokens(node) for node in patch.nodes}
 
-    def write(self) -> Receipt:
-        """Write everything.
+    def write(self, connection: sqlite3.Connection) -> Receipt:
+        """Write everything inside the transaction that the engine has begun.
 
         Raises:
             StaleError: An expectation does not hold.
         """
+        self._connection = connection
         space = self._space()
         self._check(space)
         patch = self._patch
@@ -199,6 +198,8 @@ class PatchWriter:
             id=space.id,
             last_node=space.last_node,
             sequence=sequence,
+            recorded=to_micros(self._patch.recorded_at),
+            events=len(self._patch.events),
             documents=space.documents,
             tokens=space.tokens,
         )
