@@ -212,3 +212,15 @@ def test_the_loss_of_a_note_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "kill_once", lambda *a: [*kill_once(*a), claim])
     tally = crash(tmp_path, 1, seed=1)
     assert [json.loads(lost) for lost in tally.lost] == [claim]
+
+
+@pytest.mark.subprocess
+def test_a_writer_that_ends_by_itself_is_no_kill(tmp_path, monkeypatch):
+    from evomem_bench.concurrency import crash as module
+
+    script = tmp_path / "victim.py"
+    script.write_text("print('ready', flush=True)\ninput()\n", "utf-8")
+    monkeypatch.setattr(module, "_VICTIM", script)
+    (tmp_path / "crash-0.db").touch()
+    with pytest.raises(RuntimeError, match="ended by itself, with status 0"):
+        crash(tmp_path, 1, seed=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,9 @@ def kill_once(store: Path, label: str, generator: random.Random) -> list[Told]:
         for victim in victims:
             victim.kill()
         said += [line for victim in victims for line in victim.communicate()[0].splitlines(True)]
+        for victim in victims:
+            if victim.returncode != -signal.SIGKILL:
+                raise _ended(victim)
     return [json.loads(line) for line in said if line.endswith("\n")]
 
 
@@ -120,15 +124,18 @@ def _victims(store: Path, label: str) -> Iterator[list[_Process]]:
     finally:
         for process in started:
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 def _line(victim: _Process) -> str:
     line = victim.stdout.readline() if victim.stdout is not None else ""
     if not line:
-        ended = f"A writer ended by itself, with status {victim.wait()}."
-        raise RuntimeError(ended)
+        raise _ended(victim)
     return line
+
+
+def _ended(victim: _Process) -> RuntimeError:
+    return RuntimeError(f"A writer ended by itself, with status {victim.wait()}.")
 
 
 def run_crash(rounds: int, seed: int) -> Evidence:

@@ -27,6 +27,7 @@ from evomem.domain.request import (
     parse_remember,
 )
 from evomem.domain.result import (
+    Amended,
     Decision,
     ForgetResult,
     Hit,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Abstain",
     "Amend",
+    "Amended",
     "Candidate",
     "Change",
     "ConflictError",

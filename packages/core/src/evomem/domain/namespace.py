@@ -20,15 +20,15 @@ MAX_LABEL_CHARS = 200
 
 
 def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
-    """Read a namespace below `base`: one label, or a sequence of labels.
+    """Read a namespace below `base`: a path such as `team/ada`, or a sequence of labels.
 
     Raises:
-        InvalidRequestError: No label, an empty label, or one with control characters.
+        InvalidRequestError: No label, an empty label, or one with a slash or control characters.
     """
     if isinstance(value, bytes) or not isinstance(value, str | Sequence):
         message = f"{value!r} is no namespace: pass a label, or a sequence of labels."
         raise InvalidRequestError(message, field="namespace")
-    labels = (value,) if isinstance(value, str) else tuple(value)
+    labels = value.split("/") if isinstance(value, str) else tuple(value)
     path = (*base, *labels)
     if not labels or len(path) > MAX_LABELS:
         message = f"A namespace has 1 to {MAX_LABELS} labels; got {len(path)}."
@@ -40,9 +40,14 @@ def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
 
 def _check_label(label: object) -> None:
     good = isinstance(label, str) and label.strip() and len(label) <= MAX_LABEL_CHARS
-    if not good or any(unicodedata.category(c) in {"Cc", "Cs"} for c in str(label)):
+    if (
+        not good
+        or "/" in str(label)
+        or any(unicodedata.category(c) in {"Cc", "Cs"} for c in str(label))
+    ):
         message = (
-            f"{label!r} is no namespace label: use 1 to {MAX_LABEL_CHARS} printable characters."
+            f"{label!r} is no namespace label: use 1 to {MAX_LABEL_CHARS} printable characters, "
+            "and '/' only between labels."
         )
         raise InvalidRequestError(message, field="namespace")
 

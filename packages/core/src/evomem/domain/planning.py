@@ -90,6 +90,7 @@ def plan_note(
     warnings = mark(draft, node, request, decided, by)
     candidates = _suggest(draft, node.id, decided, linker)
     warnings += _notices(draft, node, decision, by)
+    warnings += _restated(draft, node, replaced)
     return NotePlan(
         node_id=node.id,
         decision=decision,
@@ -98,6 +99,19 @@ def plan_note(
         candidates=candidates,
         warnings=(*request.warnings, *extraction.warnings, *warnings),
     )
+
+
+def _restated(draft: Draft, node: NodeRecord, replaced: list[Replacement]) -> list[str]:
+    """Say that the note repeats one that was replaced, if it does not replace its successor."""
+    key = digest(node.text, node.scope, None)
+    for twin in () if node.slot else draft.facts.twins.get(key, ()):
+        heads = draft.lineage.heads(twin, draft.now)
+        if heads and twin not in heads and not {r.tip for r in replaced} & set(heads):
+            return [
+                f"It says the same as {twin}, which {', '.join(heads)} replaced: both are in force "
+                f"now. If this returns to the old decision, link it: supersedes={heads}."
+            ]
+    return []
 
 
 def settle(draft: Draft, decided: LinkDecision | None) -> LinkDecision | None:

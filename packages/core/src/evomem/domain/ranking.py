@@ -22,8 +22,8 @@ FOCUS_WEIGHT = 2.0
 # microseconds, which keeps a recall near 20 ms; `evomem-bench speed` measures it.
 POSTING_BUDGET = 2000
 
-# An answer that meets less than this share of the query's weight is no ground to stand on.
-SUFFICIENT_SHARE = 0.25
+# An answer that holds less than this share of the query's terms is no ground to stand on.
+SUFFICIENT_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SearchHit(NamedTuple):
     Attributes:
         node_id: The node.
         score: BM25, higher is better.
-        share: Share of the query's weight that its matched terms carry, 0 to 1.
+        share: Share of the query's terms that it holds, 0 to 1.
         terms: The matched terms.
     """
 
@@ -76,7 +76,6 @@ class Scorer:
     def __init__(self, terms: Sequence[str], corpus: Corpus) -> None:
         self._weights = {term: corpus.idf(term) for term in terms}
         self._terms = frozenset(terms)
-        self._total = sum(self._weights.values()) or 1.0
         self._mean = (corpus.tokens / corpus.documents if corpus.documents else 0.0) or 1.0
 
     def score(self, document: Document) -> SearchHit:
@@ -87,13 +86,12 @@ class Scorer:
         present = self._terms.intersection(body) | self._terms.intersection(focus)
         # In the order of the query, so that the sums do not depend on the order of a set.
         matched = [term for term in self._weights if term in present]
-        score = share = 0.0
+        score = 0.0
         for term in matched:
             count = body.count(term) + FOCUS_WEIGHT * focus.count(term)
-            weight = self._weights[term]
-            score += weight * count * (K1 + 1) / (count + norm)
-            share += weight
-        return SearchHit(document.node_id, score, share / self._total, tuple(matched))
+            score += self._weights[term] * count * (K1 + 1) / (count + norm)
+        share = len(matched) / len(self._weights)
+        return SearchHit(document.node_id, score, share, tuple(matched))
 
     def bound(self, left_out: Iterable[str]) -> float:
         """Return what a document can score at most by these terms alone (MaxScore)."""

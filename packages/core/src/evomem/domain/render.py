@@ -6,7 +6,7 @@ in words; dates alone do not do it. So the marker stands first on each line.
 
 from __future__ import annotations
 
-from evomem.domain.node import MemoryNode
+from evomem.domain.node import MemoryNode, Status
 from evomem.domain.result import Hit, RecallResult
 
 _NOTHING = "No memory answers this."
@@ -25,24 +25,33 @@ def render_recall(result: RecallResult) -> str:
 
 
 def _hit(number: int, hit: Hit) -> list[str]:
-    node = hit.node
-    lines = [f"{number}. {render_node(node)}"]
-    if hit.overridden:
-        lines.append(f"   does not hold in this scope: overridden by {', '.join(hit.overridden)}")
+    lines = [f"{number}. {render_node(hit.node, _doubts(hit))}"]
+    lines += [f'   of this, "{part}" was replaced by {by}' for by, part in hit.amended]
+    elsewhere = hit.node.relations.get("overridden_by", ())
+    if elsewhere and not hit.overridden:
+        lines.append(f"   in a narrower scope overridden by {', '.join(elsewhere)}")
+    if hit.questioned:
+        lines.append(f"   may be replaced by {', '.join(hit.questioned)}: not answered yet")
     if hit.scheduled:
         lines.append(f"   will be replaced by {', '.join(hit.scheduled)} (status: scheduled)")
-    for kind in ("amended_by", "overridden_by"):
-        if kind in node.relations and not (kind == "overridden_by" and hit.overridden):
-            label = kind.replace("_", " ")
-            lines.append(f"   partly {label} {', '.join(node.relations[kind])}")
-    story = hit.history or hit.supersedes
-    lines += [f"   replaced: {render_node(old)}" for old in story]
+    lines += [f"   replaced: {render_node(old)}" for old in hit.history or hit.supersedes]
     return lines
 
 
-def render_node(node: MemoryNode) -> str:
-    """Render one node: status, id, date, scope, text."""
-    facts = [f"status: {node.status}", node.id, f"{node.created_at:%Y-%m-%d}"]
+def _doubts(hit: Hit) -> str:
+    """Return what to say beside the status, so that no doubtful node is shown as plain active."""
+    if hit.overridden:
+        return f", but not in this scope: overridden by {', '.join(hit.overridden)}"
+    return ", in part" if hit.amended else ""
+
+
+def render_node(node: MemoryNode, doubts: str = "") -> str:
+    """Render one node: status, id, date, times and scope if it has any, text."""
+    facts = [f"status: {node.status}{doubts}", node.id, f"{node.created_at:%Y-%m-%d}"]
+    if node.status is Status.SCHEDULED:
+        facts.append(f"from {node.valid_from:%Y-%m-%d}")
+    if node.valid_to:
+        facts.append(f"until {node.valid_to:%Y-%m-%d}")
     if node.scope:
         facts.append(f"scope {node.scope}")
     if node.slot:

@@ -105,6 +105,13 @@ class Matched(NamedTuple):
     by: str
 
 
+class Amended(NamedTuple):
+    """A part of a node that another node replaced: who did, and the quoted words."""
+
+    by: str
+    part: str
+
+
 @dataclass(frozen=True, slots=True)
 class Hit(Result):
     """One answer: a node in force, and how it was found.
@@ -115,6 +122,8 @@ class Hit(Result):
         matched: The version that matched.
         supersedes: The nodes that the head replaced directly.
         overridden: Nodes that win over this one in the scope asked for.
+        amended: Parts of it that were replaced, by what.
+        questioned: Later nodes that may replace it: suggestions nobody has answered.
         scheduled: Versions that take force later.
         history: Earlier nodes of the story, newest first, if asked.
         why: One line: what matched.
@@ -125,6 +134,8 @@ class Hit(Result):
     matched: Matched
     supersedes: tuple[MemoryNode, ...] = ()
     overridden: tuple[str, ...] = ()
+    amended: tuple[Amended, ...] = ()
+    questioned: tuple[str, ...] = ()
     scheduled: tuple[str, ...] = ()
     history: tuple[MemoryNode, ...] = ()
     why: str = ""

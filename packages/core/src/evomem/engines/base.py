@@ -156,8 +156,13 @@ class Reader(Protocol):
         """Return what is kept under an idempotency key."""
         ...
 
-    def suggestions(self, reach: Reach) -> list[tuple[str, str, str, float]]:
-        """Return unanswered suggestions as (new, old, reason, confidence), the latest first."""
+    def suggestions(
+        self, reach: Reach, old: Sequence[str] | None = None
+    ) -> list[tuple[str, str, str, float]]:
+        """Return what was suggested as (new, old, reason, confidence), the latest first.
+
+        Of all nodes, or only those about the nodes in `old`.
+        """
         ...
 
     def last_commit(self, namespace: Namespace) -> LastCommit:

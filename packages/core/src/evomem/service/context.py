@@ -103,6 +103,9 @@ def expand_id(reader: Reader, reach: Reach, given: str) -> str:
     if reader.records(reach, [given]):
         return given
     found = reader.expand(reach, given, 5) if len(given) >= PREFIX_CHARS else []
+    if not found and len(given) < PREFIX_CHARS:
+        message = f"{given!r} is too short: write at least {PREFIX_CHARS} characters of the id."
+        raise NotFoundError(message, id=given)
     if not found:
         raise unknown_node(given)
     if len(found) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from evomem.domain.draft import Draft
@@ -100,17 +101,35 @@ def forget(
         NotFoundError: The id is unknown.
     """
 
-    def plan(draft: Draft) -> tuple[bool, bool]:
+    def plan(draft: Draft) -> ForgetResult:
         removed = draft.lineage.facts[node_id].removed
         purged = draft.facts.records[node_id].purged
         if removed and (purged or not purge):
-            return False, purged
+            done = "purged" if purged else "forgotten"
+            notice = f"{node_id} was {done} before; nothing was done."
+            return ForgetResult(node_id, changed=False, purged=purged, warnings=(notice,))
+        notices = _what_forgetting_leaves(draft, node_id, purge=purge)
         draft.remove(node_id, purge=purge)
-        return True, purge
+        return ForgetResult(node_id, changed=True, purged=purge, warnings=notices)
 
-    (changed, purged), patch_id = _write(context, [node_id], plan, reason, actor, source)
-    warnings = () if changed else (f"{node_id} was forgotten before; nothing was done.",)
-    return ForgetResult(node_id, changed, purged, warnings, patch_id)
+    result, patch_id = _write(context, [node_id], plan, reason, actor, source)
+    return replace(result, patch_id=patch_id)
+
+
+def _what_forgetting_leaves(draft: Draft, node_id: str, *, purge: bool) -> tuple[str, ...]:
+    notices = []
+    older = [edge.old for edge in draft.lineage.predecessors(node_id)]
+    if older and draft.lineage.status(node_id, draft.now) is Status.ACTIVE:
+        notices.append(
+            f"Nothing is in force in its place: {', '.join(older)} stays superseded. Unlink it to "
+            "bring it back."
+        )
+    if purge:
+        notices.append(
+            "The text is gone from the node and the index; the event that brought it keeps a copy, "
+            "and old bytes may stay in the file."
+        )
+    return tuple(notices)
 
 
 def _write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from evomem.domain.lineage import Lineage
@@ -125,6 +125,19 @@ def _pending(reader: Reader, reach: Reach, at: datetime) -> list[tuple[str, str,
     lineage = reader.lineage(reach, {end for item in made for end in item[:2]}, at)
     active = {n for n in lineage.facts if lineage.status(n, at) is Status.ACTIVE}
     return [item for item in made if item[0] in active and item[1] in active]
+
+
+def open_questions(
+    reader: Reader, reach: Reach, ids: Sequence[str], at: datetime
+) -> dict[str, list[str]]:
+    """Return, for each of `ids`, the nodes in force that may replace it."""
+    made = reader.suggestions(reach, ids)
+    lineage = reader.lineage(reach, {item[0] for item in made}, at) if made else Lineage()
+    asked: dict[str, list[str]] = {}
+    for new, old, _, _ in made:
+        if lineage.status(new, at) is Status.ACTIVE:
+            asked.setdefault(old, []).append(new)
+    return asked
 
 
 def changes(context: Context, since: int, limit: int) -> list[Change]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evomem.domain.analysis import terms
@@ -13,12 +13,12 @@ from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.ranking import SUFFICIENT_SHARE, SearchHit
 from evomem.domain.request import RecallRequest
-from evomem.domain.result import Hit, Matched, RecallResult
+from evomem.domain.result import Amended, Hit, Matched, RecallResult
 from evomem.domain.scope import contains
 from evomem.engines.base import Filters, Reader
 from evomem.service.context import Context
-from evomem.service.marks import Marks, live_marks
-from evomem.service.reading import ancestors
+from evomem.service.marks import Mark, Marks, live_marks
+from evomem.service.reading import ancestors, open_questions
 from evomem.service.view import view_nodes
 
 # Every term is a look-up: past this many a query is a document, and its first words say enough.
@@ -38,6 +38,7 @@ class _Answer:
     hit: SearchHit | None = None
     scheduled: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
+    amended: tuple[Amended, ...] = ()
 
 
 def recall(context: Context, request: RecallRequest) -> RecallResult:
@@ -134,24 +135,26 @@ class _Recall:
             placed[answer.head] = replace(answer, overridden=winners)
         shown = list(placed.values())[: self._request.k]
         for answer in list(shown):
-            for mark in marks[AMENDS, answer.head]:
-                if mark.id not in {other.head for other in shown}:
-                    with_it = replace(answer, head=mark.id, by="amends", overridden=())
-                    shown.insert(shown.index(answer) + 1, with_it)
+            amendments = marks[AMENDS, answer.head]
+            quoted = tuple(Amended(mark.fact.id, mark.part or "") for mark in amendments)
+            at = shown.index(answer)
+            shown[at] = replace(answer, amended=quoted)
+            for by, _ in quoted:
+                if by not in {other.head for other in shown}:
+                    shown.insert(at + 1, replace(answer, head=by, by="amends", overridden=()))
         return shown
 
-    def _marks(
-        self, reader: Reader, heads: list[str]
-    ) -> defaultdict[tuple[str, str], list[NodeFacts]]:
+    def _marks(self, reader: Reader, heads: list[str]) -> defaultdict[tuple[str, str], list[Mark]]:
         """Return what marks the heads here, and what in turn overrides that."""
-        found: defaultdict[tuple[str, str], list[NodeFacts]] = defaultdict(list)
+        found: defaultdict[tuple[str, str], list[Mark]] = defaultdict(list)
         asked: set[str] = set()
         while heads := [head for head in heads if head not in asked]:
             asked.update(heads)
             marks = live_marks(reader, self._reach, heads, self._at)
             for key, nodes in marks.items():
-                found[key] += [n for n in nodes if self._shown(n, Status.ACTIVE)]
-            heads = [n.id for (kind, _), nodes in marks.items() if kind == OVERRIDES for n in nodes]
+                found[key] += [n for n in nodes if self._shown(n.fact, Status.ACTIVE)]
+            over = [nodes for (kind, _), nodes in marks.items() if kind == OVERRIDES]
+            heads = [mark.fact.id for nodes in over for mark in nodes]
         return found
 
     def _winners(self, marks: Marks, head: str) -> tuple[str, ...]:
@@ -162,7 +165,8 @@ class _Recall:
         seen, waiting = {head}, [head]
         while waiting:
             current = waiting.pop()
-            over = [n.id for n in marks.get((OVERRIDES, current), ()) if n.id not in seen]
+            over = [m.fact.id for m in marks.get((OVERRIDES, current), ())]
+            over = [node_id for node_id in over if node_id not in seen]
             if not over and current != head:
                 final[current] = None
             seen.update(over)
@@ -175,13 +179,16 @@ class _Recall:
         olds = view_nodes(reader, self._reach, replaced, self._at)
         matched = reader.records(self._reach, [a.matched for a in answers])
         stories = self._stories(reader, [a.head for a in answers])
+        questions = open_questions(reader, self._reach, list(heads), self._at)
         return tuple(
             Hit(
                 node=heads[answer.head],
                 score=round(answer.hit.score, 6) if answer.hit else None,
                 matched=Matched(answer.matched, matched[answer.matched].version, answer.by),
-                supersedes=tuple(olds[n] for n in heads[answer.head].supersedes if n in olds),
+                supersedes=_told(olds, heads[answer.head].supersedes),
                 overridden=answer.overridden,
+                amended=answer.amended,
+                questioned=tuple(questions.get(answer.head, ())),
                 scheduled=answer.scheduled,
                 history=stories.get(answer.head, ()),
                 why=_why(answer),
@@ -197,7 +204,13 @@ class _Recall:
         told = {head: ancestors(lineage, head)[:depth] for head in heads}
         ids = [node_id for story in told.values() for node_id in story]
         nodes = view_nodes(reader, self._reach, ids, self._at)
-        return {head: tuple(nodes[n] for n in story if n in nodes) for head, story in told.items()}
+        return {head: _told(nodes, story) for head, story in told.items()}
+
+
+def _told(nodes: Mapping[str, MemoryNode], ids: Iterable[str]) -> tuple[MemoryNode, ...]:
+    """Leave out what was forgotten: it is out of recall, in the story too."""
+    found = (nodes[node_id] for node_id in ids if node_id in nodes)
+    return tuple(node for node in found if node.status is not Status.FORGOTTEN)
 
 
 def _why(answer: _Answer) -> str:

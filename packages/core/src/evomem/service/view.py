@@ -71,7 +71,7 @@ def _view(record: NodeRecord, status: Status, edges: Iterable[Edge], marks: Mark
             relations[edge.kind].append(edge.old)
     for kind, name in _INVERSE.items():
         for mark in marks.get((kind, record.id), ()):
-            relations[name].append(mark.id)
+            relations[name].append(mark.fact.id)
     fields = record.extraction
     return MemoryNode(
         id=record.id,

@@ -223,6 +223,15 @@ JOIN node AS older ON older.row = suggestion.old
 WHERE (suggestion.new >> 40) IN (SELECT value FROM json_each(:spaces))
 ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
 
+-- name: suggestions_about
+SELECT newer.id, older.id, suggestion.reason, suggestion.confidence
+FROM node AS older
+JOIN suggestion ON suggestion.old = older.row
+JOIN node AS newer ON newer.row = suggestion.new
+WHERE older.id IN (SELECT value FROM json_each(:ids))
+  AND (older.row >> 40) IN (SELECT value FROM json_each(:spaces))
+ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
+
 -- name: statuses
 -- What can be told from a node and its direct successors; NULL is left to the lineage.
 SELECT CASE

@@ -123,9 +123,14 @@ class SqliteReader:
             return Replay(patch_id, digest, json.loads(replay))
         return None
 
-    def suggestions(self, reach: Reach) -> list[tuple[str, str, str, float]]:
+    def suggestions(
+        self, reach: Reach, old: Sequence[str] | None = None
+    ) -> list[tuple[str, str, str, float]]:
         """Return the suggestions made."""
-        return self._all("suggestions", spaces=self._within(reach))
+        spaces = self._within(reach)
+        if old is None:
+            return self._all("suggestions", spaces=spaces)
+        return self._all("suggestions_about", spaces=spaces, ids=rows.json_list(old))
 
     def last_commit(self, namespace: Namespace) -> LastCommit:
         """Return the latest commit of a namespace."""

@@ -127,6 +127,7 @@ CREATE TABLE suggestion (
     linker     TEXT NOT NULL,
     PRIMARY KEY (new, old)
 ) WITHOUT ROWID;
+CREATE INDEX suggestion_old ON suggestion (old);
 
 CREATE TABLE memory (
     id                TEXT PRIMARY KEY,
