@@ -145,11 +145,12 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(new=nodes, old=nodes)
     def link(self, new, old):
         model = self.model
+        heads = model.heads(old)
+        ring = any(model.reaches(new, head) for head in heads)
         refused = (
             new == old
             or model.space[new] != model.space[old]
-            or model.reaches(new, old)
-            or (len(model.heads(old)) > 1 and not model.reaches(old, new))
+            or (not model.reaches(old, new) and (len(heads) > 1 or ring))
         )
         if refused:
             with pytest.raises((NotFoundError, InvalidRequestError)):
@@ -205,7 +206,7 @@ class MemoryMachine(RuleBasedStateMachine):
             assert hit.node.status == ACTIVE
             assert hit.matched.node_id == node
             assert {n.id for n in hit.supersedes} == {
-                old for new, old in model.edges if new == hit.node.id
+                old for new, old in model.edges if new == hit.node.id and old not in model.removed
             }
         other = "a" if model.space[node] == "a-b" else "a-b"
         assert not self.spaces[other].recall(word).hits

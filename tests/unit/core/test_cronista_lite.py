@@ -316,3 +316,7 @@ def test_a_mebibyte_of_anything_is_quick(unit):
     extract(text)
     # Tens of milliseconds; a pattern that backtracks takes minutes.
     assert time.process_time() - started < 2
+
+
+def test_a_first_clause_that_goes_on_from_no_clause_is_read():
+    assert extract("; ```\ud83d; We moved the queue to Kafka").cronista == "lite/1"

@@ -11,6 +11,7 @@ LABELS = st.lists(st.sampled_from(["a", "ab", "b", "a/b", "A"]), max_size=3).map
     ("written", "read"),
     [
         ("user-7", ("user-7",)),
+        ("team/ada", ("team", "ada")),
         (["a", "b"], ("a", "b")),
         (("a/b",), ("a/b",)),
         ("账 本", ("账 本",)),

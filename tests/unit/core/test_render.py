@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evomem import Hit, Matched, MemoryNode, RecallResult, Spans, Status
+from evomem import Amended, Hit, Matched, MemoryNode, RecallResult, Spans, Status
 from evomem.domain.render import render_node, render_recall
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -32,7 +32,15 @@ def render(*hits, **fields: Any):
 @pytest.mark.parametrize("status", Status)
 def test_the_status_stands_first_in_words(status):
     line = render_node(node(status=status))
-    assert line == f"[status: {status.value} | n1 | 2026-03-01] The ledger runs on SQLite."
+    assert line.startswith(f"[status: {status.value} | n1 | 2026-03-01")
+    assert line.endswith("] The ledger runs on SQLite.")
+
+
+def test_when_a_node_begins_or_ends_is_shown_where_it_matters():
+    ends = node(valid_to=datetime(2027, 1, 1, tzinfo=UTC))
+    assert render_node(ends).startswith("[status: active | n1 | 2026-03-01 | until 2027-01-01]")
+    begins = node(status=Status.SCHEDULED, valid_from=datetime(2027, 1, 1, tzinfo=UTC))
+    assert "| from 2027-01-01]" in render_node(begins)
 
 
 def test_scope_and_slot_are_shown():
@@ -71,18 +79,24 @@ def test_answers_are_numbered():
 def test_what_is_overridden_says_that_it_does_not_hold_here():
     marked = node(relations={"overridden_by": ("n2", "n3")})
     lines = render(hit(marked, overridden=("n2",)))
-    assert lines[1] == "   does not hold in this scope: overridden by n2"
-    assert len(lines) == 2
+    assert lines[0].startswith("1. [status: active, but not in this scope: overridden by n2 | ")
+    assert len(lines) == 1
 
 
-def test_what_is_overridden_elsewhere_says_partly():
+def test_what_is_overridden_in_a_narrower_scope_says_so():
     lines = render(hit(node(relations={"overridden_by": ("n2", "n3"), "caused_by": ("n9",)})))
-    assert lines[1:] == ["   partly overridden by n2, n3"]
+    assert lines[1:] == ["   in a narrower scope overridden by n2, n3"]
 
 
-def test_what_is_amended_says_by_which():
-    lines = render(hit(node(relations={"amended_by": ("n2",)})))
-    assert lines[1:] == ["   partly amended by n2"]
+def test_what_is_amended_quotes_the_part_and_says_by_which():
+    lines = render(hit(node(), amended=(Amended("n2", "at noon"),)))
+    assert lines[0].startswith("1. [status: active, in part | ")
+    assert lines[1:] == ['   of this, "at noon" was replaced by n2']
+
+
+def test_an_unanswered_suggestion_is_said():
+    lines = render(hit(node(), questioned=("n2",)))
+    assert lines[1:] == ["   may be replaced by n2: not answered yet"]
 
 
 def test_what_is_about_to_be_replaced_says_so():

@@ -103,7 +103,9 @@ def _scores(text: str, pieces: Sequence[Piece]) -> list[Scores]:
     before: Scores | None = None
     leads = explains = False
     for at, piece in enumerate(pieces):
-        if piece.opens:
+        # The first clause may go on from text that holds none, such as a code fence.
+        opens = piece.opens or at == 0
+        if opens:
             before, explains = None, False
             leads = not piece.closes and _starts(text, piece, LEADS)
         elif not explains and scores[-1][DECIDED]:
@@ -112,7 +114,7 @@ def _scores(text: str, pieces: Sequence[Piece]) -> list[Scores]:
             explains = colon and not announces(text[stated.start : stated.end])
         begins = at == 0 or (leads and pieces[at - 1].opens)
         before = score(text, piece, before, begins=begins, explains=explains)
-        if not piece.opens and ((begins and before[DECIDED]) or _starts(text, piece, SO)):
+        if not opens and ((begins and before[DECIDED]) or _starts(text, piece, SO)):
             scores[-1][TRIGGER] += LEADS_WEIGHT
             scores[-1][CHANGE] -= LEADS_WEIGHT
         scores.append(before)

@@ -22,8 +22,10 @@ MAX_LABEL_CHARS = 200
 def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
     """Read a namespace below `base`: a path such as `team/ada`, or a sequence of labels.
 
+    Only in a path does `/` part labels; a label of a sequence may hold one.
+
     Raises:
-        InvalidRequestError: No label, an empty label, or one with a slash or control characters.
+        InvalidRequestError: No label, an empty label, or one with control characters.
     """
     if isinstance(value, bytes) or not isinstance(value, str | Sequence):
         message = f"{value!r} is no namespace: pass a label, or a sequence of labels."
@@ -40,14 +42,9 @@ def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
 
 def _check_label(label: object) -> None:
     good = isinstance(label, str) and label.strip() and len(label) <= MAX_LABEL_CHARS
-    if (
-        not good
-        or "/" in str(label)
-        or any(unicodedata.category(c) in {"Cc", "Cs"} for c in str(label))
-    ):
+    if not good or any(unicodedata.category(c) in {"Cc", "Cs"} for c in str(label)):
         message = (
-            f"{label!r} is no namespace label: use 1 to {MAX_LABEL_CHARS} printable characters, "
-            "and '/' only between labels."
+            f"{label!r} is no namespace label: use 1 to {MAX_LABEL_CHARS} printable characters."
         )
         raise InvalidRequestError(message, field="namespace")
 

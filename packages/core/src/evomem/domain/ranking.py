@@ -90,7 +90,7 @@ class Scorer:
         for term in matched:
             count = body.count(term) + FOCUS_WEIGHT * focus.count(term)
             score += self._weights[term] * count * (K1 + 1) / (count + norm)
-        share = len(matched) / len(self._weights)
+        share = len(matched) / max(1, len(self._weights))
         return SearchHit(document.node_id, score, share, tuple(matched))
 
     def bound(self, left_out: Iterable[str]) -> float:
