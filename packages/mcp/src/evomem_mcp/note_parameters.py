@@ -22,7 +22,7 @@ NODE_ID = Parameter(
     required=True,
     aliases=("id", "node", "memory_id"),
 )
-PURGE = Parameter("purge", FLAG, "Delete the text for good.", default=False)
+PURGE = Parameter("purge", FLAG, "Delete the text of the note too.", default=False)
 LINK = (
     Parameter(
         "node_id",

@@ -156,7 +156,8 @@ NOTES = (
         description=(
             "Find what is in force about a question, whatever version of a note matches it. "
             "Reads only. Use it before you decide, act or answer on anything that may have been "
-            "decided before. Each answer carries a marker: rely on status active only; lines "
+            "decided before. Each answer carries a marker: rely on status active, and on "
+            "what stands beside it (not in this scope, in part); lines "
             "after 'replaced:' are obsolete and there for the story. Not for one known id (use "
             "get_node) nor for the full story of a note (use history)."
         ),
@@ -195,7 +196,8 @@ NOTES = (
         title="Link",
         description=(
             "State after the fact that a note replaces older ones, which then count as "
-            "superseded; texts stay as they are and the link can be undone. Use it to confirm a "
+            "superseded; texts stay as they are, and a person can undo the link "
+            "(evomem unlink). Use it to confirm a "
             "candidate that remember named, or when two active notes contradict each other. Not "
             "for a new decision: use remember with supersedes."
         ),
@@ -208,8 +210,9 @@ NOTES = (
         name="forget",
         title="Forget",
         description=(
-            "Take a note out of recall; its history is kept. With purge its text is deleted for "
-            "good. Use it for notes that are wrong or unwanted, purge only when the user asks "
+            "Take a note out of recall; its history is kept. With purge its text is deleted from "
+            "the note and the search index; the record of what was said keeps a copy, so it is no "
+            "erasure of a secret. Use it for notes that are wrong or unwanted, purge only when the user asks "
             "for deletion. Not when a decision changed: use remember with supersedes."
         ),
         parameters=[NODE_ID, PURGE],

@@ -57,7 +57,7 @@ def forgotten(result: evomem.ForgetResult) -> str:
     if not result.changed:
         first = f"{result.node_id} had been forgotten before."
     elif result.purged:
-        first = f"Purged {result.node_id}: its text is deleted, its place in the history is kept."
+        first = f"Purged {result.node_id}: the note has no text any more, its place is kept."
     else:
         first = f"Forgot {result.node_id}: it is out of recall, its history is kept."
     return "\n".join([first, *_warnings(result.warnings)])

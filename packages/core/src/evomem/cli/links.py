@@ -51,7 +51,13 @@ def unlink(
 def forget(
     ctx: typer.Context,
     node_id: Annotated[str, typer.Argument(metavar="ID", help="The node, whole id.")],
-    purge: Annotated[bool, typer.Option("--purge", help="Delete its text too.")] = False,
+    purge: Annotated[
+        bool,
+        typer.Option(
+            "--purge",
+            help="Delete the text of the note too; the event that brought it keeps a copy.",
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Purge without asking.")] = False,
     reason: Reason = None,
     actor: Actor = None,

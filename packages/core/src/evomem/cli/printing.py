@@ -16,6 +16,7 @@ from evomem.cli.session import Session, clean, command_line
 from evomem.domain.extraction import FIELDS
 from evomem.domain.identifiers import ID_CHARS
 from evomem.domain.node import MemoryNode, Status
+from evomem.domain.render import doubts, remarks
 from evomem.domain.result import (
     ForgetResult,
     Hit,
@@ -173,6 +174,10 @@ def warnings(console: Console, given: Iterable[str]) -> None:
 def head(node: MemoryNode, *more: str) -> list[str | tuple[str, str]]:
     """Return the parts of a node's first line: status, id, date, where it holds."""
     facts = [f"{node.created_at:%Y-%m-%d}", *more]
+    if node.status is Status.SCHEDULED:
+        facts.append(f"from {node.valid_from:%Y-%m-%d}")
+    if node.valid_to:
+        facts.append(f"until {node.valid_to:%Y-%m-%d}")
     if node.scope:
         facts.append(f"scope {node.scope}")
     if node.slot:
@@ -191,16 +196,11 @@ def body(console: Console, text: str, indent: int, limit: int | None, node_id: s
 
 def _hit(console: Console, number: int, hit: Hit) -> None:
     scores = [] if hit.score is None else [f"score {hit.score:.2f}"]
-    line(console, f"{number}. ", *head(hit.node, *scores))
+    first, *rest = head(hit.node, *scores)
+    line(console, f"{number}. ", first, doubts(hit), *rest)
     body(console, hit.node.text, 3, MOST_CHARS, hit.node.id)
-    if hit.overridden:
-        line(console, f"   does not hold in this scope: overridden by {', '.join(hit.overridden)}")
-    for later in hit.scheduled:
-        line(console, "   will be replaced by: ", ("scheduled", STYLES["scheduled"]), f"  {later}")
-    for kind in ("amended_by", "overridden_by"):
-        others = hit.node.relations.get(kind, ())
-        if others and not (kind == "overridden_by" and hit.overridden):
-            line(console, f"   partly {kind.replace('_', ' ')} {', '.join(others)}")
+    for remark in remarks(hit):
+        line(console, f"   {clean(remark)}")
     for old in hit.history or hit.supersedes:
         line(console, "   replaced: ", *head(old))
         body(console, old.text or "(text purged)", 5, MOST_CHARS, old.id)

@@ -25,29 +25,35 @@ def render_recall(result: RecallResult) -> str:
 
 
 def _hit(number: int, hit: Hit) -> list[str]:
-    lines = [f"{number}. {render_node(hit.node, _doubts(hit))}"]
-    lines += [f'   of this, "{part}" was replaced by {by}' for by, part in hit.amended]
-    elsewhere = hit.node.relations.get("overridden_by", ())
-    if elsewhere and not hit.overridden:
-        lines.append(f"   in a narrower scope overridden by {', '.join(elsewhere)}")
-    if hit.questioned:
-        lines.append(f"   may be replaced by {', '.join(hit.questioned)}: not answered yet")
-    if hit.scheduled:
-        lines.append(f"   will be replaced by {', '.join(hit.scheduled)} (status: scheduled)")
+    lines = [f"{number}. {render_node(hit.node, doubts(hit))}"]
+    lines += [f"   {remark}" for remark in remarks(hit)]
     lines += [f"   replaced: {render_node(old)}" for old in hit.history or hit.supersedes]
     return lines
 
 
-def _doubts(hit: Hit) -> str:
+def remarks(hit: Hit) -> list[str]:
+    """Return what else is known about an answer, a line each."""
+    lines = [f'of this, "{part}" was replaced by {by}' for by, part in hit.amended]
+    elsewhere = hit.node.relations.get("overridden_by", ())
+    if elsewhere and not hit.overridden:
+        lines.append(f"in a narrower scope overridden by {', '.join(elsewhere)}")
+    if hit.questioned:
+        lines.append(f"may be replaced by {', '.join(hit.questioned)}: not answered yet")
+    if hit.scheduled:
+        lines.append(f"will be replaced by {', '.join(hit.scheduled)} (status: scheduled)")
+    return lines
+
+
+def doubts(hit: Hit) -> str:
     """Return what to say beside the status, so that no doubtful node is shown as plain active."""
     if hit.overridden:
         return f", but not in this scope: overridden by {', '.join(hit.overridden)}"
     return ", in part" if hit.amended else ""
 
 
-def render_node(node: MemoryNode, doubts: str = "") -> str:
+def render_node(node: MemoryNode, beside: str = "") -> str:
     """Render one node: status, id, date, times and scope if it has any, text."""
-    facts = [f"status: {node.status}{doubts}", node.id, f"{node.created_at:%Y-%m-%d}"]
+    facts = [f"status: {node.status}{beside}", node.id, f"{node.created_at:%Y-%m-%d}"]
     if node.status is Status.SCHEDULED:
         facts.append(f"from {node.valid_from:%Y-%m-%d}")
     if node.valid_to:

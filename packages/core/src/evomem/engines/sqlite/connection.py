@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -83,18 +84,29 @@ def switch_to_wal(connection: sqlite3.Connection) -> None:
     retry_while_busy(switch)
 
 
-def retry_while_busy(action: Callable[[], None]) -> None:
+def begin_writing(connection: sqlite3.Connection) -> None:
+    """Begin a transaction that may write, waiting for other writers up to the busy time-out.
+
+    SQLite's own waiting sleeps longer the longer it has waited, so whoever comes last is served
+    first and one writer of eight may wait for seconds. Short random pauses are fair.
+    """
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        retry_while_busy(lambda: connection.execute("BEGIN IMMEDIATE"))
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
+
+
+def retry_while_busy(action: Callable[[], object]) -> None:
     """Repeat an action that another process may make fail at once, up to the busy time-out."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
-    pause_s = 0.005
     while True:
         try:
             action()
         except sqlite3.OperationalError as error:
             if not _is_busy(error) or time.monotonic() > deadline:
                 raise
-            time.sleep(pause_s)
-            pause_s = min(pause_s * 2, 0.1)
+            time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311  spreads waiters, no secret
         else:
             return
 

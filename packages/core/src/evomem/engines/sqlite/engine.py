@@ -11,6 +11,7 @@ from pathlib import Path
 from evomem.domain.patch import Patch, Receipt
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite.connection import (
+    begin_writing,
     check_driver,
     retry_while_busy,
     switch_to_wal,
@@ -74,7 +75,7 @@ class SqliteEngine:
             raise ReadOnlyError(message, path=str(self._path))
         writer = PatchWriter(patch)
         with translated(self._path), self._pool.writer() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            begin_writing(connection)
             try:
                 receipt = writer.write(connection)
                 connection.execute("COMMIT")
@@ -112,11 +113,7 @@ class SqliteEngine:
             switch_to_wal(connection)
             if schema_version(connection) == newest:
                 return
-
-            def upgrade() -> None:
-                migrate(connection)
-
-            retry_while_busy(upgrade)
+            retry_while_busy(lambda: migrate(connection))
 
     def _open_read_only(self) -> None:
         """Try as any reader; on a read-only medium without a log, read without locks."""

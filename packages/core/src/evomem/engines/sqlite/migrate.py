@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from evomem.engines.sqlite import sql
+from evomem.engines.sqlite.connection import begin_writing
 from evomem.errors import EngineError, SchemaVersionError
 
 FORMAT = "evomem/1"
@@ -58,7 +59,7 @@ def migrate(connection: sqlite3.Connection, scripts: Sequence[str] | None = None
     check_identity(connection, len(known))
     if schema_version(connection) == len(known):
         return len(known)
-    connection.execute("BEGIN IMMEDIATE")
+    begin_writing(connection)
     try:
         check_identity(connection, len(known))
         version = schema_version(connection)
