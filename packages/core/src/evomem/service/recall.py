@@ -36,6 +36,7 @@ class _Answer:
     matched: str
     by: str
     hit: SearchHit | None = None
+    version: int = 0
     scheduled: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
     amended: tuple[Amended, ...] = ()
@@ -110,7 +111,8 @@ class _Recall:
                     fact, status = lineage.facts[head], lineage.status(head, self._at)
                     if head not in answers and self._shown(fact, status):
                         later = tuple(lineage.scheduled(head, self._at))
-                        answers[head] = _Answer(head, match.matched, match.by, match.hit, later)
+                        version = lineage.facts[match.matched].version
+                        answers[head] = replace(match, head=head, version=version, scheduled=later)
             if len(answers) >= self._request.k:
                 break
         return self._accompany(reader, list(answers.values())[: self._request.k])
@@ -177,14 +179,13 @@ class _Recall:
         heads = view_nodes(reader, self._reach, [a.head for a in answers], self._at)
         replaced = [old for node in heads.values() for old in node.supersedes]
         olds = view_nodes(reader, self._reach, replaced, self._at)
-        matched = reader.records(self._reach, [a.matched for a in answers])
         stories = self._stories(reader, [a.head for a in answers])
         questions = open_questions(reader, self._reach, list(heads), self._at)
         return tuple(
             Hit(
                 node=heads[answer.head],
                 score=round(answer.hit.score, 6) if answer.hit else None,
-                matched=Matched(answer.matched, matched[answer.matched].version, answer.by),
+                matched=Matched(answer.matched, answer.version, answer.by),
                 supersedes=_told(olds, heads[answer.head].supersedes),
                 overridden=answer.overridden,
                 amended=answer.amended,
