@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -17,13 +18,15 @@ from evomem.engines.sqlite.connection import (
     switch_to_wal,
     translated,
 )
-from evomem.engines.sqlite.location import IN_MEMORY, check_file, resolve_path
+from evomem.engines.sqlite.location import IN_MEMORY, check_file, network_file_system, resolve_path
 from evomem.engines.sqlite.migrate import check_identity, migrate, schema_version
 from evomem.engines.sqlite.pool import ConnectionPool
 from evomem.engines.sqlite.reader import SqliteReader
 from evomem.engines.sqlite.sql import QUERIES, migrations
 from evomem.engines.sqlite.writer import PatchWriter
 from evomem.errors import ReadOnlyError, SchemaVersionError
+
+_logger = logging.getLogger("evomem")
 
 
 class SqliteEngine:
@@ -36,6 +39,13 @@ class SqliteEngine:
         self._read_only = read_only
         if isinstance(self._path, Path):
             check_file(self._path, read_only=read_only)
+            if kind := network_file_system(self._path):
+                _logger.warning(
+                    "%s lies on a network file system (%s), whose locks SQLite cannot trust: two "
+                    "machines writing may damage it. Keep the store on a local disk.",
+                    self._path,
+                    kind,
+                )
         self._pool = ConnectionPool(
             self._path, in_memory=in_memory, read_mode="ro" if read_only else "rw"
         )

@@ -14,6 +14,7 @@ IN_MEMORY = ":memory:"
 
 _HEADER = b"SQLite format 3\x00"
 _ADDRESS = re.compile(r"[\w+.-]{2,}:|.*://")
+_NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "fuse.sshfs", "glusterfs", "lustre")
 _VARIABLE = re.compile(r"\$\{?\w+\}?|%\w+%")
 
 
@@ -47,6 +48,17 @@ def _make(path: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
+    """Return the kind of network file system that holds a path, if the system tells."""
+    try:
+        lines = [line.split() for line in mounts.read_text(encoding="utf-8").splitlines()]
+    except OSError:
+        return None
+    holding = [(where, kind) for _, where, kind, *_ in lines if path.is_relative_to(where)]
+    _, kind = max(holding, key=lambda mount: len(mount[0]), default=("", ""))
+    return kind if kind.startswith(_NETWORK) else None
 
 
 def check_file(path: Path, *, read_only: bool) -> None:
