@@ -1,6 +1,19 @@
 -- Every statement the engine runs, by name. Lists travel as JSON arrays in one parameter.
 -- :spaces  ids of the namespaces in reach       row >> 40  the namespace of a node
 
+-- name: passes
+-- Put in the place of {passes}: whether a node passes the filters of a read.
+(:session IS NULL OR node.session = :session)
+  AND (:tags = '[]' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:tags) AS wanted
+      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:metadata = '{}' OR NOT EXISTS (
+      SELECT 1 FROM json_each(:metadata) AS wanted
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
+                        WHERE has.key = wanted.key AND has.value IS wanted.value
+                          AND replace(has.type, 'real', 'integer')
+                              = replace(wanted.type, 'real', 'integer'))));
+
 -- name: space_ids
 SELECT id FROM namespace WHERE path = :path
 UNION
@@ -24,16 +37,7 @@ FROM search_index
 JOIN search_doc ON search_doc.row = search_index.rowid
 JOIN node ON node.row = search_index.rowid
 WHERE search_index MATCH :match AND search_index.rowid BETWEEN :low AND :high
-  AND (:session IS NULL OR node.session = :session)
-  AND (:tags = '[]' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:tags) AS wanted
-      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
-  AND (:metadata = '{}' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:metadata) AS wanted
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.value IS wanted.value
-                          AND replace(has.type, 'real', 'integer')
-                              = replace(wanted.type, 'real', 'integer'))))
+  AND {passes}
 ORDER BY search_index.rowid DESC;
 
 -- name: candidates_below
@@ -43,16 +47,7 @@ JOIN search_doc ON search_doc.row = search_index.rowid
 JOIN node ON node.row = search_index.rowid
 WHERE search_index MATCH :match
   AND (search_index.rowid >> 40) IN (SELECT value FROM json_each(:spaces))
-  AND (:session IS NULL OR node.session = :session)
-  AND (:tags = '[]' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:tags) AS wanted
-      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
-  AND (:metadata = '{}' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:metadata) AS wanted
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.value IS wanted.value
-                          AND replace(has.type, 'real', 'integer')
-                              = replace(wanted.type, 'real', 'integer'))))
+  AND {passes}
 ORDER BY node.sequence DESC, node.row DESC;
 
 -- name: recent
@@ -60,16 +55,7 @@ SELECT node.id FROM node
 WHERE node.row BETWEEN :low AND :high
   AND (:after IS NULL OR node.row < (
            SELECT row FROM node WHERE id = :after AND row BETWEEN :low AND :high))
-  AND (:session IS NULL OR node.session = :session)
-  AND (:tags = '[]' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:tags) AS wanted
-      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
-  AND (:metadata = '{}' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:metadata) AS wanted
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.value IS wanted.value
-                          AND replace(has.type, 'real', 'integer')
-                              = replace(wanted.type, 'real', 'integer'))))
+  AND {passes}
 ORDER BY node.row DESC
 LIMIT :limit;
 
@@ -80,16 +66,7 @@ WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
        OR (node.sequence, node.row) < (
            SELECT sequence, row FROM node
            WHERE id = :after AND (row >> 40) IN (SELECT value FROM json_each(:spaces))))
-  AND (:session IS NULL OR node.session = :session)
-  AND (:tags = '[]' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:tags) AS wanted
-      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
-  AND (:metadata = '{}' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:metadata) AS wanted
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.value IS wanted.value
-                          AND replace(has.type, 'real', 'integer')
-                              = replace(wanted.type, 'real', 'integer'))))
+  AND {passes}
 ORDER BY node.sequence DESC, node.row DESC
 LIMIT :limit;
 

@@ -42,7 +42,9 @@ def migrations() -> list[str]:
 
 def _named() -> dict[str, str]:
     blocks = re.split(r"^-- name: (\w+)$", _read("queries.sql"), flags=re.MULTILINE)[1:]
-    return {name: body.strip() for name, body in zip(blocks[::2], blocks[1::2], strict=True)}
+    found = {name: body.strip() for name, body in zip(blocks[::2], blocks[1::2], strict=True)}
+    passes = found.pop("passes").rstrip(";")
+    return {name: body.replace("{passes}", f"({passes})") for name, body in found.items()}
 
 
 QUERIES = _named()
