@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sqlite3
 from importlib.resources import files
@@ -33,6 +34,7 @@ def schema() -> str:
     return _read("schema.sql")
 
 
+@functools.cache
 def migrations() -> list[str]:
     """Return the scripts that bring schema n to n + 1, the first of which starts from nothing."""
     folder = _FOLDER.joinpath("migrations")
