@@ -24,7 +24,7 @@ from evomem.engines.sqlite.pool import ConnectionPool
 from evomem.engines.sqlite.reader import SqliteReader
 from evomem.engines.sqlite.sql import QUERIES, migrations
 from evomem.engines.sqlite.writer import PatchWriter
-from evomem.errors import ReadOnlyError, SchemaVersionError
+from evomem.errors import EngineError, ReadOnlyError, SchemaVersionError
 
 _logger = logging.getLogger("evomem")
 
@@ -119,7 +119,7 @@ class SqliteEngine:
     def _open(self) -> None:
         newest = len(migrations())
         with self._pool.writer() as connection:
-            check_identity(connection, newest)
+            check_identity(connection, newest, self.location)
             switch_to_wal(connection)
             if schema_version(connection) == newest:
                 return
@@ -139,9 +139,12 @@ class SqliteEngine:
     def _check_readable(self) -> None:
         newest = len(migrations())
         with self._pool.reader() as connection:
-            check_identity(connection, newest)
-            older = schema_version(connection) < newest
-        if older:
+            check_identity(connection, newest, self.location)
+            version = schema_version(connection)
+        if version == 0:
+            message = f"{self._path} is empty. Make it a store with: evomem --db {self._path} init"
+            raise EngineError(message, path=str(self._path))
+        if version < newest:
             message = f"{self._path} has an older schema. Open it once for writing to upgrade it."
             raise SchemaVersionError(message, path=str(self._path))
 

@@ -22,7 +22,7 @@ def schema_version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def check_identity(connection: sqlite3.Connection, newest: int) -> None:
+def check_identity(connection: sqlite3.Connection, newest: int, location: str = "The file") -> None:
     """Refuse a file of another program, or of a newer EvoMem.
 
     Raises:
@@ -34,11 +34,11 @@ def check_identity(connection: sqlite3.Connection, newest: int) -> None:
     # Read last: a store that another process makes meanwhile has its mark by then.
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID and (tables or version or application):
-        message = "The file is an SQLite database of another program. Choose another path."
-        raise EngineError(message)
+        message = f"{location} is an SQLite database of another program. Choose another path."
+        raise EngineError(message, path=location)
     if application == APPLICATION_ID and version > newest:
         message = (
-            f"The store has schema {version}; this EvoMem knows {newest} at most. Upgrade "
+            f"{location} has schema {version}; this EvoMem knows {newest} at most. Upgrade "
             "EvoMem (pip install -U evomem-core) to use it."
         )
         raise SchemaVersionError(message, store=version, known=newest)

@@ -10,6 +10,7 @@ from importlib.resources import files
 _FOLDER = files(__package__)
 
 
+@functools.cache
 def _read(name: str) -> str:
     return _FOLDER.joinpath(name).read_text(encoding="utf-8")
 
