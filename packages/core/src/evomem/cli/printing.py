@@ -16,7 +16,7 @@ from evomem.cli.session import Session, clean, command_line
 from evomem.domain.extraction import FIELDS
 from evomem.domain.identifiers import ID_CHARS
 from evomem.domain.node import MemoryNode, Status
-from evomem.domain.render import doubts, remarks
+from evomem.domain.render import doubts, facts, remarks
 from evomem.domain.result import (
     ForgetResult,
     Hit,
@@ -173,17 +173,14 @@ def warnings(console: Console, given: Iterable[str]) -> None:
 
 def head(node: MemoryNode, *more: str) -> list[str | tuple[str, str]]:
     """Return the parts of a node's first line: status, id, date, where it holds."""
-    facts = [f"{node.created_at:%Y-%m-%d}", *more]
-    if node.status is Status.SCHEDULED:
-        facts.append(f"from {node.valid_from:%Y-%m-%d}")
-    if node.valid_to:
-        facts.append(f"until {node.valid_to:%Y-%m-%d}")
-    if node.scope:
-        facts.append(f"scope {node.scope}")
-    if node.slot:
-        facts.append(f"slot {node.slot}")
+    date, *others = facts(node)
     status = str(node.status)
-    return [(status, STYLES[status]), "  ", (node.id, "bold"), ("  " + "  ".join(facts), "dim")]
+    return [
+        (status, STYLES[status]),
+        "  ",
+        (node.id, "bold"),
+        ("  " + "  ".join([date, *more, *others]), "dim"),
+    ]
 
 
 def body(console: Console, text: str, indent: int, limit: int | None, node_id: str = "") -> None:

@@ -53,14 +53,20 @@ def doubts(hit: Hit) -> str:
 
 def render_node(node: MemoryNode, beside: str = "") -> str:
     """Render one node: status, id, date, times and scope if it has any, text."""
-    facts = [f"status: {node.status}{beside}", node.id, f"{node.created_at:%Y-%m-%d}"]
-    if node.status is Status.SCHEDULED:
-        facts.append(f"from {node.valid_from:%Y-%m-%d}")
-    if node.valid_to:
-        facts.append(f"until {node.valid_to:%Y-%m-%d}")
-    if node.scope:
-        facts.append(f"scope {node.scope}")
-    if node.slot:
-        facts.append(f"slot {node.slot}")
+    known = [f"status: {node.status}{beside}", node.id, *facts(node)]
     text = "\n   ".join(node.text.splitlines()) or "(text purged)"
-    return f"[{' | '.join(facts)}] {text}"
+    return f"[{' | '.join(known)}] {text}"
+
+
+def facts(node: MemoryNode) -> list[str]:
+    """Return the date of a node, then when it begins or ends, and where it holds."""
+    known = [f"{node.created_at:%Y-%m-%d}"]
+    if node.status is Status.SCHEDULED:
+        known.append(f"from {node.valid_from:%Y-%m-%d}")
+    if node.valid_to:
+        known.append(f"until {node.valid_to:%Y-%m-%d}")
+    if node.scope:
+        known.append(f"scope {node.scope}")
+    if node.slot:
+        known.append(f"slot {node.slot}")
+    return known
