@@ -18,8 +18,8 @@ B = 0.75
 # A word in the subject, the slot, a tag or the decision itself says more than one in passing.
 FOCUS_WEIGHT = 2.0
 
-# Documents scored at most, unless the rarest term alone has more. Scoring one costs some 10
-# microseconds, which keeps a recall near 20 ms; `evomem-bench speed` measures it.
+# Documents scored at most, unless the rarest term alone has more: scoring is what a recall costs,
+# and `evomem-bench speed` measures it.
 POSTING_BUDGET = 2000
 
 # An answer that holds less than this share of the query's terms is no ground to stand on.

@@ -268,7 +268,7 @@ class RecallRequest:
 
     Attributes:
         query: Plain text; no input is syntax. Blank lists the most recently changed.
-        k: How many answers at most, 1 to 100.
+        k: How many answers at most, 1 to 100; amendments come with their node on top.
         scope: Answer with what holds there: in it, in what contains it, or everywhere.
         tags: Only nodes that carry all of these.
         session: Only nodes of this session.

@@ -146,7 +146,7 @@ class RecallResult(Result):
     """The answers to a query, the best first, one per head.
 
     Attributes:
-        hits: At most `k`.
+        hits: At most `k`, and the amendments of those.
         insufficient: True if nothing matched enough of the query to lean on.
         exact: True if no better answer can have been left out.
         partial: True if a deadline cut the search short.
