@@ -9,7 +9,12 @@ EvoMemError                 code, message, details
 ├── NotFoundError           NOT_FOUND
 ├── ConflictError           the store has moved on
 │   ├── VersionConflictError    VERSION_CONFLICT
-│   └── IdempotencyConflictError IDEMPOTENCY_CONFLICT
+│   ├── IdempotencyConflictError IDEMPOTENCY_CONFLICT
+│   ├── DuplicateError      DUPLICATE            an equal active note exists
+│   └── UnsafeRollbackError UNSAFE_ROLLBACK      later patches depend on this one
+├── PolicyDeniedError       POLICY_DENIED        the policy forbids it
+│   ├── EvidenceMissingError    EVIDENCE_MISSING
+│   └── EvidenceRoleError   EVIDENCE_ROLE
 ├── ReadOnlyError           READ_ONLY
 ├── EngineError             ENGINE               the driver's error is the cause
 │   ├── EngineBusyError     ENGINE_BUSY          try again
@@ -92,6 +97,36 @@ class IdempotencyConflictError(ConflictError):
     """The idempotency key was used before with another payload."""
 
     code = "IDEMPOTENCY_CONFLICT"
+
+
+class DuplicateError(ConflictError):
+    """An equal active note exists; `details["current"]` says which."""
+
+    code = "DUPLICATE"
+
+
+class UnsafeRollbackError(ConflictError):
+    """Later patches depend on the one to undo; `details["dependents"]` names them."""
+
+    code = "UNSAFE_ROLLBACK"
+
+
+class PolicyDeniedError(EvoMemError):
+    """The policy forbids it; the message names the rule."""
+
+    code = "POLICY_DENIED"
+
+
+class EvidenceMissingError(PolicyDeniedError):
+    """The policy asks for evidence that was not given, or that this namespace does not hold."""
+
+    code = "EVIDENCE_MISSING"
+
+
+class EvidenceRoleError(PolicyDeniedError):
+    """The policy does not accept the role of an event as evidence."""
+
+    code = "EVIDENCE_ROLE"
 
 
 class ReadOnlyError(EvoMemError):

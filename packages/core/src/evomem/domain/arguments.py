@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from evomem.domain.identifiers import parse_id
 from evomem.domain.text import UNSTORABLE
+from evomem.domain.time import parse_time
 from evomem.errors import InvalidRequestError, TooLargeError
 
 MAX_ITEMS = 1000
@@ -16,6 +18,8 @@ MAX_NAME_CHARS = 1000
 MAX_METADATA_BYTES = 1 << 18
 # SQLite and PostgreSQL read JSON far deeper, Python and most clients do not.
 MAX_DEPTH = 64
+# Up to here every JSON reader keeps a whole number exact.
+MAX_VERSION = 2**53
 
 
 def check_names(
@@ -63,6 +67,38 @@ def text_or_none(value: object, field: str, limit: int = MAX_NAME_CHARS) -> str 
         message = f"{field} has {len(value)} characters, more than the {limit} allowed."
         raise TooLargeError(message, field=field)
     return UNSTORABLE.sub("\ufffd", value).strip() or None
+
+
+def name(given: Mapping[str, Any], field: str) -> str | None:
+    """Read an optional short text by its name; blank means None."""
+    return text_or_none(given.get(field), field)
+
+
+def time(given: Mapping[str, Any], field: str) -> datetime | None:
+    """Read an optional time by its name."""
+    value = given.get(field)
+    return None if value is None else parse_time(value, field)
+
+
+def moments(as_of: object, known_at: object) -> tuple[datetime | None, datetime | None]:
+    """Read the two times of a question: of the world, and of what was known."""
+    given = {"as_of": as_of, "known_at": known_at}
+    return time(given, "as_of"), time(given, "known_at")
+
+
+def origin(reason: object, actor: object, source: object) -> dict[str, str | None]:
+    """Read why a change is made, by whom, and by which way it came."""
+    given = {"reason": reason, "actor": actor, "source": source}
+    return {field: name(given, field) for field in given}
+
+
+def period(given: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
+    """Read `valid_from` and `valid_to`; a period that ends before it begins is refused."""
+    begins, ends = time(given, "valid_from"), time(given, "valid_to")
+    if begins and ends and ends <= begins:
+        message = f"valid_to={ends.isoformat()} is not after valid_from={begins.isoformat()}."
+        raise InvalidRequestError(message, field="valid_to")
+    return begins, ends
 
 
 def text_list(value: object, field: str) -> tuple[str, ...]:
@@ -196,3 +232,12 @@ def holds_unstorable(value: object) -> bool:
         elif isinstance(item, list | tuple | set | frozenset):
             waiting += item
     return False
+
+
+def repairs(given: Mapping[str, Any], *, but: str = "") -> tuple[str, ...]:
+    """Return a warning for each argument in which characters are replaced, except `but`."""
+    return tuple(
+        f"{field}: unstorable character(s) became U+FFFD."
+        for field, value in given.items()
+        if field != but and holds_unstorable(value)
+    )

@@ -12,7 +12,7 @@ from evomem.domain.edge import parse_relation
 from evomem.domain.identifiers import parse_id
 from evomem.domain.scope import parse_scope
 from evomem.domain.text import sanitise
-from evomem.domain.time import Instant, parse_time
+from evomem.domain.time import Instant
 from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError
 
 MAX_K = 100
@@ -127,23 +127,16 @@ def parse_remember(
     """
     ignored = read.check_names(given, REMEMBER_ARGUMENTS, tolerate=tolerate_unknown)
     text, repaired = sanitise(given.get("text"))
-    mended = tuple(
-        f"{name}: unstorable character(s) became U+FFFD."
-        for name, value in given.items()
-        if name != "text" and read.holds_unstorable(value)
-    )
-    begins, ends = _time(given, "valid_from"), _time(given, "valid_to")
-    if begins and ends and ends <= begins:
-        message = f"valid_to={ends.isoformat()} is not after valid_from={begins.isoformat()}."
-        raise InvalidRequestError(message, field="valid_to")
+    mended = read.repairs(given, but="text")
+    begins, ends = read.period(given)
     expected = given.get("expected_version")
     request = RememberRequest(
         text=text,
         tags=read.text_list(given.get("tags"), "tags"),
-        session=_name(given, "session"),
-        scope=parse_scope(_name(given, "scope")),
-        subject=_name(given, "subject"),
-        slot=_name(given, "slot"),
+        session=read.name(given, "session"),
+        scope=parse_scope(read.name(given, "scope")),
+        subject=read.name(given, "subject"),
+        slot=read.name(given, "slot"),
         supersedes=_ids(given, "supersedes"),
         refines=_ids(given, "refines"),
         amends=_amendments(given.get("amends")),
@@ -151,27 +144,18 @@ def parse_remember(
         relations=_relations(given.get("relations")),
         expected_version=expected
         if expected is None
-        else read.whole_number(expected, "expected_version", 1, 2**53),
-        idempotency_key=_name(given, "idempotency_key"),
+        else read.whole_number(expected, "expected_version", 1, read.MAX_VERSION),
+        idempotency_key=read.name(given, "idempotency_key"),
         valid_from=begins,
         valid_to=ends,
-        created_at=_time(given, "created_at"),
+        created_at=read.time(given, "created_at"),
         metadata=read.json_object(given.get("metadata"), "metadata"),
-        actor=_name(given, "actor"),
-        source=_name(given, "source") or source,
+        actor=read.name(given, "actor"),
+        source=read.name(given, "source") or source,
         warnings=(*ignored, *([repaired] if repaired else []), *mended),
     )
     _check_targets(request)
     return request
-
-
-def _name(given: Mapping[str, Any], name: str) -> str | None:
-    return read.text_or_none(given.get(name), name)
-
-
-def _time(given: Mapping[str, Any], name: str) -> datetime | None:
-    value = given.get(name)
-    return None if value is None else parse_time(value, name)
 
 
 def _ids(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -260,6 +244,9 @@ class RecallOptions(TypedDict, total=False):
     include_history: bool
     history_depth: int
     include_children: bool
+    as_of: Instant | None
+    known_at: Instant | None
+    include_removed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +263,9 @@ class RecallRequest:
         include_history: Tell the story of each answer.
         history_depth: How many earlier nodes of the story at most, 0 to 100.
         include_children: Also answer from the namespaces below.
+        as_of: Answer with what held then; default now, or `known_at` if that is given.
+        known_at: Answer from what the memory knew then; default all it knows now.
+        include_removed: Also answer with forgotten nodes, marked as such.
         warnings: What parsing had to repair or ignore.
     """
 
@@ -288,6 +278,9 @@ class RecallRequest:
     include_history: bool = False
     history_depth: int = 5
     include_children: bool = False
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    include_removed: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -309,18 +302,22 @@ def parse_recall(given: Mapping[str, Any], *, tolerate_unknown: bool = False) ->
     if len(query) > MAX_QUERY_BYTES:
         message = f"The query has {len(query)} characters, more than the {MAX_QUERY_BYTES} allowed."
         raise TooLargeError(message, field="query")
+    as_of, known_at = read.moments(given.get("as_of"), given.get("known_at"))
     return RecallRequest(
         query=query,
         k=read.whole_number(given.get("k", 5), "k", 1, MAX_K),
-        scope=parse_scope(_name(given, "scope")),
+        scope=parse_scope(read.name(given, "scope")),
         tags=read.text_list(given.get("tags"), "tags"),
-        session=_name(given, "session"),
+        session=read.name(given, "session"),
         filter=read.json_object(given.get("filter"), "filter"),
         include_history=read.truth(given.get("include_history", False), "include_history"),
         history_depth=read.whole_number(
             given.get("history_depth", 5), "history_depth", 0, MAX_HISTORY_DEPTH
         ),
         include_children=read.truth(given.get("include_children", False), "include_children"),
+        as_of=as_of,
+        known_at=known_at,
+        include_removed=read.truth(given.get("include_removed", False), "include_removed"),
         warnings=ignored,
     )
 
@@ -334,6 +331,8 @@ class ListOptions(TypedDict, total=False):
     session: str | None
     filter: Mapping[str, Any] | None
     include_children: bool
+    as_of: Instant | None
+    known_at: Instant | None
     limit: int
     cursor: str | None
 
@@ -349,6 +348,8 @@ class ListRequest:
         session: Only nodes of this session.
         filter: Only nodes whose metadata has these values.
         include_children: Also from the namespaces below.
+        as_of: As in `RecallRequest`.
+        known_at: As in `RecallRequest`.
         limit: Nodes a page, 1 to 1000.
         cursor: Where the last page ended (`Page.cursor`).
     """
@@ -359,6 +360,8 @@ class ListRequest:
     session: str | None = None
     filter: Mapping[str, Any] = field(default_factory=dict)
     include_children: bool = False
+    as_of: datetime | None = None
+    known_at: datetime | None = None
     limit: int = 50
     cursor: str | None = None
 
@@ -374,13 +377,16 @@ def parse_list(given: Mapping[str, Any]) -> ListRequest:
     if status not in STATUSES:
         message = f"status={status!r} is none of {', '.join(STATUSES)}."
         raise InvalidRequestError(message, field="status")
+    as_of, known_at = read.moments(given.get("as_of"), given.get("known_at"))
     return ListRequest(
         status=status,
-        scope=parse_scope(_name(given, "scope")),
+        scope=parse_scope(read.name(given, "scope")),
         tags=read.text_list(given.get("tags"), "tags"),
-        session=_name(given, "session"),
+        session=read.name(given, "session"),
         filter=read.json_object(given.get("filter"), "filter"),
         include_children=read.truth(given.get("include_children", False), "include_children"),
+        as_of=as_of,
+        known_at=known_at,
         limit=read.whole_number(given.get("limit", 50), "limit", 1, MAX_PAGE),
-        cursor=_name(given, "cursor"),
+        cursor=read.name(given, "cursor"),
     )
