@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -72,6 +72,7 @@ class Draft:
     slots: dict[SlotKey, str | None] = field(default_factory=dict)
     _twins: dict[bytes, tuple[str, ...]] = field(default_factory=dict)
     _tips: dict[str, list[str]] = field(default_factory=dict)
+    _added: dict[str, NodeRecord] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Note the tips before the patch: notes of one patch replace what stood before it."""
@@ -87,7 +88,7 @@ class Draft:
     @property
     def is_empty(self) -> bool:
         """Tell whether there is nothing to write."""
-        return not (self.operations or self.edges or self.suggestions)
+        return not (self.operations or self.edges or self.suggestions or self.events)
 
     def tip(self, node_id: str) -> str:
         """Return where a new version after `node_id` attaches.
@@ -100,6 +101,14 @@ class Draft:
             message = f"{node_id} was split into {', '.join(tips)}: name the one you mean."
             raise InvalidRequestError(message, node_id=node_id, heads=tips)
         return tips[0]
+
+    def memory(self, memory_id: str) -> MemoryState | None:
+        """Return a memory as the draft has changed it so far."""
+        return self.memories.get(memory_id) or self.facts.memories.get(memory_id)
+
+    def record(self, node_id: str) -> NodeRecord:
+        """Return a node that was named, or that the draft adds."""
+        return self._added.get(node_id) or self.facts.records[node_id]
 
     def memory_of(self, node_id: str) -> MemoryState:
         """Return the memory of a node as the draft has changed it so far."""
@@ -127,6 +136,7 @@ class Draft:
     def add_node(self, record: NodeRecord, op: Op) -> None:
         """Add a node as the next version of its memory."""
         self.nodes.append(record)
+        self._added[record.id] = record
         self.lineage.add(
             NodeFacts(
                 id=record.id,
@@ -140,7 +150,7 @@ class Draft:
                 removed=False,
             )
         )
-        before = self.memories.get(record.memory_id) or self.facts.memories.get(record.memory_id)
+        before = self.memory(record.memory_id)
         latest = max(record.valid_from, before.latest_valid_from) if before else record.valid_from
         self.memories[record.memory_id] = MemoryState(
             record.memory_id, record.version, record.id, latest
@@ -207,6 +217,8 @@ class Draft:
         idempotency_key: str | None = None,
         payload_digest: bytes | None = None,
         replay: Mapping[str, Any] | None = None,
+        evidence: Sequence[str] = (),
+        rollback_of: str | None = None,
     ) -> Patch:
         """Return the finished patch, with all that it took for granted."""
         base = self.facts
@@ -220,6 +232,8 @@ class Draft:
             idempotency_key=idempotency_key,
             payload_digest=payload_digest,
             replay=replay,
+            rollback_of=rollback_of,
+            evidence=tuple(evidence),
             events=tuple(self.events),
             nodes=tuple(self.nodes),
             edges=tuple(self.edges),
@@ -227,7 +241,6 @@ class Draft:
             removed=tuple(self.removed),
             purged=tuple(self.purged),
             operations=tuple(self.operations),
-            memories=tuple(self.memories.values()),
             suggestions=tuple(self.suggestions),
             expects=Expectations(
                 versions={memory.id: memory.version for memory in base.memories.values()},

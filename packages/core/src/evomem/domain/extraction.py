@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 FIELDS = ("trigger", "change", "alternatives_tried", "consequences")
 """The narrative fields, in the order in which a story tells them."""
@@ -98,4 +99,30 @@ class Extraction:
             consequences=kept["consequences"],
             summary=self.summary,
             warnings=(*map(str, self.warnings), *lost),
+        )
+
+    def offsets(self) -> dict[str, Any]:
+        """Return what is stored beside the text: verbatim spans are read back from it."""
+        fields: dict[str, Any] = {
+            name: [[span.start, span.end, round(span.confidence, 3)] for span in spans]
+            for name in FIELDS
+            if (spans := getattr(self, name))
+        }
+        return {**fields, "summary": self.summary} if self.summary else fields
+
+    @classmethod
+    def from_offsets(cls, offsets: Mapping[str, Any], text: str, cronista: str) -> Extraction:
+        """Return the fields that `offsets` describes in `text`."""
+
+        def spans(name: str) -> Spans:
+            found = offsets.get(name, ())
+            return Spans(Span(text[start:end], start, end, sure) for start, end, sure in found)
+
+        return cls(
+            cronista=cronista,
+            trigger=spans("trigger"),
+            change=spans("change"),
+            alternatives_tried=spans("alternatives_tried"),
+            consequences=spans("consequences"),
+            summary=offsets.get("summary", ""),
         )

@@ -79,7 +79,7 @@ def mark(
     """Add the edges that leave the old node in force; return what to warn about."""
     warnings: list[str] = []
     for target, part in request.amends:
-        _check_part(draft, target, part)
+        check_part(draft, target, part)
         if (tip := draft.tip(target)) != target:
             warnings.append(f"{target} was replaced by {tip} before: the amendment marks {target}.")
         draft.connect(Edge(AMENDS, node.id, target, part=part))
@@ -104,9 +104,14 @@ def mark(
     return warnings
 
 
-def _check_part(draft: Draft, target: str, part: str) -> None:
-    record = draft.facts.records.get(target)
-    if record and fold_whitespace(part) not in fold_whitespace(record.text):
+def check_part(draft: Draft, target: str, part: str) -> None:
+    """Refuse a quotation that is not in the text of the node.
+
+    Raises:
+        InvalidRequestError: It is not.
+    """
+    record = draft.record(target)
+    if fold_whitespace(part) not in fold_whitespace(record.text):
         message = f"amends: {part!r} is not in the text of {target}. Quote its words as they are."
         raise InvalidRequestError(message, node_id=target, field="amends")
 

@@ -77,12 +77,14 @@ class MemoryNode(Result):
     The stored fields are those of `NodeRecord`; `status`, `supersedes`, `superseded_by` and
     `relations` are derived from the edges when the node is read. `relations` maps a kind to node
     ids: the free relations and `amends`, `overrides` of this node, and `amended_by`,
-    `overridden_by` for those that point to it.
+    `overridden_by` for those that point to it. `memory_version` is the memory's version, which
+    counts operations that made no node too: what `expected_version` asks for.
     """
 
     id: str
     memory_id: str
     version: int
+    memory_version: int
     status: Status
     text: str
     trigger: Spans

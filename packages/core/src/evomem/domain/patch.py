@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from evomem.domain.edge import Edge
 from evomem.domain.event import Event
@@ -16,12 +16,17 @@ from evomem.domain.plain import Result
 
 
 class Op(StrEnum):
-    """What a patch does to one memory; LINK and UNLINK touch edges only."""
+    """What a patch does to one memory.
+
+    RESTORE is made by a rollback and brings prior content back as a new version; LINK and UNLINK
+    touch edges only.
+    """
 
     ADD = "ADD"
     UPDATE = "UPDATE"
     SUPERSEDE = "SUPERSEDE"
     REMOVE = "REMOVE"
+    RESTORE = "RESTORE"
     LINK = "LINK"
     UNLINK = "UNLINK"
 
@@ -120,14 +125,16 @@ class Patch:
         idempotency_key: Unique in the namespace.
         payload_digest: Digest of the request behind the key.
         replay: Ids to answer with when the key comes again.
+        rollback_of: The patch that it undoes.
         events: New evidence.
+        evidence: Ids of earlier events that it cites.
         nodes: New nodes, with the digests by which equal notes are found.
         edges: New edges.
         closed: Edges that end with this patch.
         removed: Nodes that leave recall.
         purged: Removed nodes whose text is deleted as well.
-        operations: What it does to each memory, in order.
-        memories: The memories as they stand after it.
+        operations: What it does to each memory, in order; they name every node that it adds or
+            removes, and the newer end of every edge that it opens or closes.
         suggestions: Links left to the caller.
         expects: What must still hold.
     """
@@ -141,24 +148,58 @@ class Patch:
     idempotency_key: str | None = None
     payload_digest: bytes | None = None
     replay: Mapping[str, Any] | None = None
+    rollback_of: str | None = None
     events: tuple[Event, ...] = ()
+    evidence: tuple[str, ...] = ()
     nodes: tuple[NodeRecord, ...] = ()
     edges: tuple[Edge, ...] = ()
     closed: tuple[Edge, ...] = ()
     removed: tuple[str, ...] = ()
     purged: tuple[str, ...] = ()
     operations: tuple[Operation, ...] = ()
-    memories: tuple[MemoryState, ...] = ()
     suggestions: tuple[SuggestedLink, ...] = ()
     expects: Expectations = Expectations()
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of a commit."""
+    """Proof of a commit; `recorded_at` never lies before that of an earlier one."""
 
     patch_id: str
     sequence: int
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A patch as the store holds it.
+
+    Attributes:
+        sequence: Its place in the store's one order.
+        patch: What it wrote; texts that were erased since are empty.
+        digest: Seal of what it wrote.
+        hash: Chains it to every commit before.
+        rolled_back_by: The latest patch that undid it.
+    """
+
+    sequence: int
+    patch: Patch
+    digest: bytes
+    hash: bytes
+    rolled_back_by: str | None = None
+
+
+class Step(NamedTuple):
+    """An operation on one memory, and the commit it was part of."""
+
+    op: Op
+    version: int
+    node_id: str
+    patch_id: str
+    sequence: int
+    recorded_at: datetime
+    actor: str | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

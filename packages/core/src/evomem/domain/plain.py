@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
 from evomem.domain.time import format_time
+
+to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Writes JSON the one way it is stored; made once, as making an encoder costs more than using it."""
+
+to_sorted_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""The same for what is compared as text: equal objects are written alike."""
 
 
 def to_plain(value: object) -> object:

@@ -81,12 +81,10 @@ def plan_note(
         twin = draft.active_twin(digest(request.text, scope, None))
         if twin is not None:
             return _reuse(draft, request, twin)
-    node = _node(draft, request, extraction, scope, replaced)
-    draft.add_node(node, _op(replaced[0].kind) if replaced else Op.ADD)
-    draft.events.append(_event(request, node))
     decision = _decision(request, replaced, decided)
     by = _linked_by(request, decision, linker)
-    _connect(draft, node.id, replaced, decision, by)
+    node = add_version(draft, request, extraction, scope, replaced, decision, by)
+    draft.events.append(_event(request, node))
     warnings = mark(draft, node, request, decided, by)
     candidates = _suggest(draft, node.id, decided, linker)
     warnings += _notices(draft, node, decision, by)
@@ -99,6 +97,22 @@ def plan_note(
         candidates=candidates,
         warnings=(*request.warnings, *extraction.warnings, *warnings),
     )
+
+
+def add_version(
+    draft: Draft,
+    request: RememberRequest,
+    extraction: Extraction,
+    scope: str | None,
+    replaced: list[Replacement],
+    decision: Decision,
+    by: str,
+) -> NodeRecord:
+    """Add a node to the draft as the next version of what it replaces, or as a memory's first."""
+    node = _node(draft, request, extraction, scope, replaced)
+    draft.add_node(node, _op(replaced[0].kind) if replaced else Op.ADD)
+    _connect(draft, node.id, replaced, decision, by)
+    return node
 
 
 def _restated(draft: Draft, node: NodeRecord, replaced: list[Replacement]) -> list[str]:

@@ -13,10 +13,11 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from evomem.domain.edge import Edge
+from evomem.domain.event import EventRecord
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
-from evomem.domain.patch import Change, MemoryState, Patch, Receipt, Replay, SlotKey
+from evomem.domain.patch import Commit, MemoryState, Patch, Receipt, Replay, SlotKey, Step
 from evomem.domain.ranking import POSTING_BUDGET, SearchHit
 
 
@@ -32,11 +33,13 @@ class Filters:
         tags: The node carries all of these.
         session: The node is of this session.
         metadata: The node's metadata has all of these values.
+        removed: Forgotten nodes are found as well.
     """
 
     tags: tuple[str, ...] = ()
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    removed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,18 @@ class Reader(Protocol):
     No method returns anything outside the reach it is given. Unknown ids are left out.
     """
 
+    def known_by(self, when: datetime) -> Reader:
+        """Return the view as of the last commit recorded at `when` or before.
+
+        What a purge or an erasure deleted since is missing there too. `twins`, `slots`, `replay`
+        and `figures` are of the present whatever the view.
+        """
+        ...
+
+    def before(self, sequence: int) -> Reader:
+        """Return the view as of the commit before `sequence`."""
+        ...
+
     def search(
         self,
         reach: Reach,
@@ -97,7 +112,7 @@ class Reader(Protocol):
         filters: Filters,
         budget: int = POSTING_BUDGET,
     ) -> SearchResult:
-        """Score the nodes that hold any of `terms`; forgotten nodes are never found.
+        """Score the nodes that hold any of `terms`, purged ones never.
 
         The rarest terms select, until about `budget` nodes are selected; all terms score.
         """
@@ -107,10 +122,8 @@ class Reader(Protocol):
         """Return node ids, the latest committed first, continuing behind the node `after`."""
         ...
 
-    def lineage(
-        self, reach: Reach, ids: Iterable[str], at: datetime, known: int | None = None
-    ) -> Lineage:
-        """Load what decides about the heads of `ids` at `at`, as known at commit `known`.
+    def lineage(self, reach: Reach, ids: Iterable[str], at: datetime) -> Lineage:
+        """Load what decides about the heads of `ids` at `at`.
 
         One set query, whatever the number of ids.
         """
@@ -138,6 +151,10 @@ class Reader(Protocol):
 
     def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return memories by id."""
+        ...
+
+    def steps(self, reach: Reach, memory_id: str) -> list[Step]:
+        """Return what was done to a memory, the oldest first."""
         ...
 
     def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
@@ -169,8 +186,35 @@ class Reader(Protocol):
         """Return the latest commit of a namespace; sequence 0 at the epoch if there is none."""
         ...
 
-    def changes(self, reach: Reach, since: int, limit: int) -> list[Change]:
-        """Return the commits after the sequence `since`, the oldest first."""
+    def log(
+        self, reach: Reach, since: int, limit: int, *, newest_first: bool = False
+    ) -> list[Commit]:
+        """Return whole commits after the sequence `since`, the oldest first or the newest."""
+        ...
+
+    def commits(self, reach: Reach, ids: Iterable[str]) -> list[Commit]:
+        """Return whole commits by the ids of their patches, the oldest first."""
+        ...
+
+    def patch_ids(self, reach: Reach, sequences: Iterable[int]) -> list[str]:
+        """Return the patches of some commits, the oldest first."""
+        ...
+
+    def later_patches(
+        self, reach: Reach, memory_ids: Iterable[str], since: int
+    ) -> list[tuple[str, str | None]]:
+        """Return the patches after the sequence `since` that did something to the memories.
+
+        Each with the patch that it undid, the oldest first.
+        """
+        ...
+
+    def events(self, reach: Reach, ids: Iterable[str]) -> dict[str, EventRecord]:
+        """Return events by id."""
+        ...
+
+    def event_of(self, reach: Reach, external_id: str) -> str | None:
+        """Return the id of the event with an external id."""
         ...
 
     def figures(self, namespace: Namespace, at: datetime) -> StoreFigures:

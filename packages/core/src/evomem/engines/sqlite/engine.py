@@ -106,7 +106,7 @@ class SqliteEngine:
             problems += [str(r) for r in connection.execute("PRAGMA foreign_key_check")]
             if not self._read_only:
                 problems += _index_problems(connection)
-            for name in ("unindexed", "indexed_tombstones", "miscounted_namespaces"):
+            for name in ("unindexed", "indexed_purged", "miscounted_namespaces"):
                 (count,) = connection.execute(QUERIES[name]).fetchone()
                 if count:
                     problems.append(f"search index: {count} {name.replace('_', ' ')}")

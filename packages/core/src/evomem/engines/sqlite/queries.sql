@@ -1,9 +1,11 @@
 -- Every statement the engine runs, by name. Lists travel as JSON arrays in one parameter.
 -- :spaces  ids of the namespaces in reach       row >> 40  the namespace of a node
+-- :known   the last commit that the view knows: what is later is not there
 
 -- name: passes
 -- Put in the place of {passes}: whether a node passes the filters of a read.
-(:session IS NULL OR node.session = :session)
+node.sequence <= :known
+  AND (:session IS NULL OR node.session = :session)
   AND (:tags = '[]' OR NOT EXISTS (
       SELECT 1 FROM json_each(:tags) AS wanted
       WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
@@ -13,6 +15,11 @@
                         WHERE has.key = wanted.key AND has.value IS wanted.value
                           AND replace(has.type, 'real', 'integer')
                               = replace(wanted.type, 'real', 'integer'))));
+
+-- name: remembered
+-- Put in the place of {remembered}: whether a node was not forgotten, unless those are wanted too.
+(:removed OR NOT EXISTS (
+    SELECT 1 FROM tombstone WHERE tombstone.node = node.row AND tombstone.sequence <= :known));
 
 -- name: space_ids
 SELECT id FROM namespace WHERE path = :path
@@ -37,7 +44,7 @@ FROM search_index
 JOIN search_doc ON search_doc.row = search_index.rowid
 JOIN node ON node.row = search_index.rowid
 WHERE search_index MATCH :match AND search_index.rowid BETWEEN :low AND :high
-  AND {passes}
+  AND {passes} AND {remembered}
 ORDER BY search_index.rowid DESC;
 
 -- name: candidates_below
@@ -47,7 +54,7 @@ JOIN search_doc ON search_doc.row = search_index.rowid
 JOIN node ON node.row = search_index.rowid
 WHERE search_index MATCH :match
   AND (search_index.rowid >> 40) IN (SELECT value FROM json_each(:spaces))
-  AND {passes}
+  AND {passes} AND {remembered}
 ORDER BY node.sequence DESC, node.row DESC;
 
 -- name: recent
@@ -97,18 +104,20 @@ LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :know
 WITH RECURSIVE around (row) AS (
     SELECT row FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
-      AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+      AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
     UNION
     SELECT edge.new FROM around JOIN edge ON edge.old = around.row
-    WHERE edge.kind IN ('supersedes', 'refines') AND edge.closed_by IS NULL
+    WHERE edge.kind IN ('supersedes', 'refines')
+      AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
     UNION
     SELECT edge.old FROM around JOIN edge ON edge.new = around.row
-    WHERE edge.kind IN ('supersedes', 'refines') AND edge.closed_by IS NULL
+    WHERE edge.kind IN ('supersedes', 'refines')
+      AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
 )
 SELECT node.row, node.id, node.memory_id, node.version, node.sequence, node.scope,
        node.valid_from, node.valid_to, node.backdated, tombstone.node IS NOT NULL
 FROM around JOIN node ON node.row = around.row
-LEFT JOIN tombstone ON tombstone.node = node.row;
+LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :known;
 
 -- name: lineage_edges
 SELECT edge.kind, newer.id, older.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
@@ -129,19 +138,22 @@ JOIN edge ON edge.new = wanted.row OR edge.old = wanted.row
 JOIN node AS newer ON newer.row = edge.new
 JOIN node AS older ON older.row = edge.old
 WHERE wanted.id IN (SELECT value FROM json_each(:ids))
-  AND (wanted.row >> 40) IN (SELECT value FROM json_each(:spaces)) AND edge.closed_by IS NULL
+  AND (wanted.row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
 GROUP BY edge.id ORDER BY edge.id;
 
 -- name: marks
+-- What was restored has the words of an earlier node, and its marks.
 WITH RECURSIVE before (head, row, refined) AS (
     SELECT row, row, 1 FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
       AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
-      AND EXISTS (SELECT 1 FROM edge WHERE kind IN ('amends', 'overrides') AND closed_by IS NULL)
+      AND EXISTS (SELECT 1 FROM edge WHERE kind IN ('amends', 'overrides'))
     UNION
-    SELECT before.head, edge.old, before.refined AND edge.kind = 'refines'
+    SELECT before.head, edge.old, before.refined AND edge.kind <> 'supersedes'
     FROM before JOIN edge ON edge.new = before.row
-    WHERE edge.kind IN ('supersedes', 'refines') AND edge.closed_by IS NULL
+    WHERE edge.kind IN ('supersedes', 'refines', 'restores')
+      AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
 )
 SELECT edge.kind, newer.id, head.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
        edge.confidence
@@ -149,21 +161,22 @@ FROM before
 JOIN edge ON edge.old = before.row
 JOIN node AS newer ON newer.row = edge.new
 JOIN node AS head ON head.row = before.head
-WHERE edge.closed_by IS NULL
+WHERE edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
   AND (edge.kind = 'overrides' OR (edge.kind = 'amends' AND before.refined))
 GROUP BY edge.id, before.head ORDER BY edge.id;
 
 -- name: records
 SELECT node.id, node.memory_id, node.version, namespace.path, text.body, node.fields,
        node.cronista, node.subject, node.slot, node.scope, node.session, node.tags,
-       node.metadata, node.created_at, node.recorded_at, node.valid_from, node.valid_to,
+       node.metadata, node.created_at, patch.recorded_at, node.valid_from, node.valid_to,
        node.backdated, node.sequence, tombstone.purged IS NOT NULL
 FROM node
 JOIN namespace ON namespace.id = node.row >> 40
+JOIN patch ON patch.sequence = node.sequence
 LEFT JOIN text ON text.id = node.text_id
 LEFT JOIN tombstone ON tombstone.node = node.row
 WHERE node.id IN (SELECT value FROM json_each(:ids))
-  AND (node.row >> 40) IN (SELECT value FROM json_each(:spaces));
+  AND (node.row >> 40) IN (SELECT value FROM json_each(:spaces)) AND node.sequence <= :known;
 
 -- name: memories
 SELECT memory.id, memory.version, node.id, memory.latest_valid_from
@@ -171,10 +184,33 @@ FROM memory JOIN node ON node.row = memory.tip
 WHERE memory.id IN (SELECT value FROM json_each(:ids))
   AND memory.namespace_id IN (SELECT value FROM json_each(:spaces));
 
+-- name: memories_known
+SELECT memory.id,
+       (SELECT max(version) FROM operation
+        WHERE memory_id = memory.id AND sequence <= :known),
+       (SELECT id FROM node WHERE memory_id = memory.id AND sequence <= :known
+        ORDER BY version DESC LIMIT 1),
+       (SELECT max(valid_from) FROM node WHERE memory_id = memory.id AND sequence <= :known)
+FROM memory
+WHERE memory.id IN (SELECT value FROM json_each(:ids))
+  AND memory.namespace_id IN (SELECT value FROM json_each(:spaces))
+  AND EXISTS (SELECT 1 FROM node WHERE memory_id = memory.id AND sequence <= :known);
+
+-- name: steps
+-- The operations on a memory, the oldest first.
+SELECT operation.op, operation.version, node.id, patch.id, patch.sequence, patch.recorded_at,
+       patch.actor, patch.reason
+FROM operation
+JOIN patch ON patch.sequence = operation.sequence
+JOIN node ON node.row = operation.node
+WHERE operation.memory_id = :memory AND operation.sequence <= :known
+  AND patch.namespace_id IN (SELECT value FROM json_each(:spaces))
+ORDER BY operation.version;
+
 -- name: expand
 SELECT id FROM node
 WHERE id >= :prefix AND id < :prefix || char(1114111)
-  AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
 LIMIT :limit;
 
 -- name: twins
@@ -198,6 +234,7 @@ FROM suggestion
 JOIN node AS newer ON newer.row = suggestion.new
 JOIN node AS older ON older.row = suggestion.old
 WHERE (suggestion.new >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND suggestion.sequence <= :known
 ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
 
 -- name: suggestions_about
@@ -207,6 +244,7 @@ JOIN suggestion ON suggestion.old = older.row
 JOIN node AS newer ON newer.row = suggestion.new
 WHERE older.id IN (SELECT value FROM json_each(:ids))
   AND (older.row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND suggestion.sequence <= :known
 ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
 
 -- name: statuses
@@ -254,21 +292,150 @@ SELECT (SELECT value FROM meta WHERE key = 'store_id'),
 -- name: last_commit
 SELECT last_sequence, last_recorded FROM namespace WHERE path = :path;
 
--- name: changes
-SELECT patch.sequence, patch.id, patch.recorded_at, patch.actor, patch.source, patch.reason,
-       (SELECT json_group_array(json_array(operation.op, operation.memory_id, operation.version,
-                                           node.id))
-        FROM operation JOIN node ON node.row = operation.node
-        WHERE operation.sequence = patch.sequence)
-FROM patch
-WHERE patch.sequence > :since AND patch.namespace_id IN (SELECT value FROM json_each(:spaces))
-ORDER BY patch.sequence LIMIT :limit;
+-- name: sequences
+SELECT sequence FROM patch
+WHERE sequence > :since AND sequence <= :known
+  AND namespace_id IN (SELECT value FROM json_each(:spaces))
+ORDER BY sequence LIMIT :limit;
+
+-- name: latest_sequences
+SELECT sequence FROM patch
+WHERE sequence > :since AND sequence <= :known
+  AND namespace_id IN (SELECT value FROM json_each(:spaces))
+ORDER BY sequence DESC LIMIT :limit;
+
+-- name: sequences_of
+SELECT sequence FROM patch
+WHERE id IN (SELECT value FROM json_each(:ids)) AND sequence <= :known
+  AND namespace_id IN (SELECT value FROM json_each(:spaces));
+
+-- name: later_patches
+-- The patches after :since that did something to one of some memories.
+SELECT DISTINCT patch.id, patch.rollback_of
+FROM operation JOIN patch ON patch.sequence = operation.sequence
+WHERE operation.memory_id IN (SELECT value FROM json_each(:ids)) AND patch.sequence > :since
+  AND patch.namespace_id IN (SELECT value FROM json_each(:spaces))
+ORDER BY patch.sequence;
+
+-- name: patch_ids
+SELECT id FROM patch
+WHERE sequence IN (SELECT value FROM json_each(:sequences))
+  AND namespace_id IN (SELECT value FROM json_each(:spaces))
+ORDER BY sequence;
+
+-- name: commit_time
+SELECT recorded_at FROM patch WHERE sequence = :sequence;
+
+-- name: events
+SELECT event.id, event.role, text.body, event.occurred_at, event.session, event.external_id,
+       patch.id, patch.recorded_at
+FROM event
+JOIN patch ON patch.sequence = event.sequence
+LEFT JOIN text ON text.id = event.text_id
+WHERE event.id IN (SELECT value FROM json_each(:ids)) AND event.sequence <= :known
+  AND event.namespace_id IN (SELECT value FROM json_each(:spaces));
+
+-- name: event_by_external_id
+SELECT event.id FROM event
+WHERE event.external_id = :external_id
+  AND event.namespace_id IN (SELECT value FROM json_each(:spaces));
+
+-- name: log_patches
+SELECT patch.sequence, patch.id, namespace.path, patch.recorded_at, patch.actor, patch.source,
+       patch.reason, patch.idempotency_key, patch.payload_digest, patch.replay, patch.rollback_of,
+       patch.salt, patch.digest, patch.hash,
+       (SELECT id FROM patch AS later WHERE later.rollback_of = patch.id
+        ORDER BY later.sequence DESC LIMIT 1)
+FROM patch JOIN namespace ON namespace.id = patch.namespace_id
+WHERE patch.sequence IN (SELECT value FROM json_each(:sequences)) ORDER BY patch.sequence;
+
+-- name: log_events
+SELECT event.sequence, event.id, event.role, text.body, event.occurred_at, event.session,
+       event.external_id
+FROM event LEFT JOIN text ON text.id = event.text_id
+WHERE event.sequence IN (SELECT value FROM json_each(:sequences));
+
+-- name: log_evidence
+SELECT sequence, event_id FROM evidence
+WHERE sequence IN (SELECT value FROM json_each(:sequences));
+
+-- name: log_nodes
+SELECT operation.sequence, node.id, node.memory_id, node.version, text.body, node.fields,
+       node.cronista, node.subject, node.slot, node.scope, node.session, node.tags, node.metadata,
+       node.created_at, node.valid_from, node.valid_to, node.backdated
+FROM operation
+JOIN node ON node.row = operation.node AND node.sequence = operation.sequence
+LEFT JOIN text ON text.id = node.text_id
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY node.row ORDER BY node.row;
+
+-- name: log_edges
+SELECT edge.sequence, edge.kind, newer.id, older.id, edge.part, edge.reason, edge.linked_by,
+       edge.confidence
+FROM operation
+JOIN edge ON edge.new = operation.node AND edge.sequence = operation.sequence
+JOIN node AS newer ON newer.row = edge.new
+JOIN node AS older ON older.row = edge.old
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY edge.id ORDER BY edge.id;
+
+-- name: log_closed
+SELECT edge.closed_by, edge.kind, newer.id, older.id
+FROM operation
+JOIN edge ON edge.new = operation.node AND edge.closed_by = operation.sequence
+JOIN node AS newer ON newer.row = edge.new
+JOIN node AS older ON older.row = edge.old
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY edge.id ORDER BY edge.id;
+
+-- name: log_removed
+SELECT tombstone.sequence, node.id
+FROM operation
+JOIN tombstone ON tombstone.node = operation.node AND tombstone.sequence = operation.sequence
+JOIN node ON node.row = tombstone.node
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY node.row ORDER BY node.row;
+
+-- name: log_purged
+SELECT tombstone.purged, node.id
+FROM operation
+JOIN tombstone ON tombstone.node = operation.node AND tombstone.purged = operation.sequence
+JOIN node ON node.row = tombstone.node
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY node.row ORDER BY node.row;
+
+-- name: log_operations
+SELECT operation.sequence, operation.ordinal, operation.op, operation.memory_id,
+       operation.version, node.id
+FROM operation JOIN node ON node.row = operation.node
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+ORDER BY operation.sequence, operation.ordinal;
+
+-- name: log_suggestions
+SELECT suggestion.sequence, newer.id, older.id, suggestion.reason, suggestion.confidence,
+       suggestion.linker
+FROM operation
+JOIN suggestion ON suggestion.new = operation.node AND suggestion.sequence = operation.sequence
+JOIN node AS newer ON newer.row = suggestion.new
+JOIN node AS older ON older.row = suggestion.old
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY suggestion.new, suggestion.old;
+
+-- name: log_reseals
+-- What the erasing patches in :sequences left of others.
+SELECT by, sequence, digest FROM reseal
+WHERE by IN (SELECT value FROM json_each(:sequences));
+
+-- name: resealed
+-- The latest seal of each of :sequences that an erasure touched.
+SELECT sequence, digest, max(by) FROM reseal
+WHERE sequence IN (SELECT value FROM json_each(:sequences)) GROUP BY sequence;
 
 -- name: pages
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;
 
--- name: next_sequence
-SELECT coalesce(max(sequence), 0) + 1 FROM patch;
+-- name: latest_patch
+SELECT sequence, recorded_at, hash FROM patch ORDER BY sequence DESC LIMIT 1;
 
 -- name: find_namespace
 SELECT id, last_node FROM namespace WHERE path = :path;
@@ -293,8 +460,11 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND row BETWEEN :low AND :high;
 
 -- name: add_patch
 INSERT INTO patch (sequence, id, namespace_id, recorded_at, actor, source, reason,
-                   idempotency_key, payload_digest, replay)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                   idempotency_key, payload_digest, replay, rollback_of, salt, digest, hash)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_evidence
+INSERT INTO evidence (sequence, event_id) VALUES (?, ?);
 
 -- name: add_text
 INSERT INTO text (body, evidence) VALUES (?, ?);
@@ -305,9 +475,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_node
 INSERT INTO node (row, id, memory_id, version, sequence, text_id, fields, cronista, digest,
-                  subject, slot, scope, session, tags, metadata, created_at, recorded_at,
-                  valid_from, valid_to, backdated)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                  subject, slot, scope, session, tags, metadata, created_at, valid_from,
+                  valid_to, backdated)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_operation
 INSERT INTO operation (sequence, ordinal, op, memory_id, version, node) VALUES (?, ?, ?, ?, ?, ?);
@@ -322,14 +492,34 @@ WHERE kind = :kind AND new = :new AND old = :old AND closed_by IS NULL;
 
 -- name: set_memory
 INSERT INTO memory (id, namespace_id, version, tip, latest_valid_from) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET version = excluded.version, tip = excluded.tip,
-                               latest_valid_from = excluded.latest_valid_from;
+ON CONFLICT (id) DO UPDATE
+SET version = excluded.version, tip = excluded.tip,
+    latest_valid_from = max(latest_valid_from, excluded.latest_valid_from);
+
+-- name: count_operation
+UPDATE memory SET version = :version WHERE id = :id;
 
 -- name: add_tombstone
 INSERT INTO tombstone (node, sequence) VALUES (:node, :sequence);
 
 -- name: mark_purged
 UPDATE tombstone SET purged = :sequence WHERE node = :node AND purged IS NULL;
+
+-- name: touched_by_purge
+-- The commits that hold words which a purge of :node deletes.
+SELECT sequence FROM node WHERE row = :node
+UNION
+SELECT sequence FROM edge
+WHERE (new = :node OR old = :node) AND (part IS NOT NULL OR reason IS NOT NULL);
+
+-- name: resalt
+UPDATE patch SET salt = :salt WHERE sequence = :sequence;
+
+-- name: add_reseal
+INSERT INTO reseal (sequence, by, digest) VALUES (?, ?, ?);
+
+-- name: set_seal
+UPDATE patch SET digest = :digest, hash = :hash WHERE sequence = :sequence;
 
 -- name: purge_edges
 -- A quotation and a reason may hold words of the purged text.
@@ -374,10 +564,12 @@ INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1);
 
 -- name: unindexed
 SELECT count(*) FROM node
-WHERE row NOT IN (SELECT row FROM search_doc) AND row NOT IN (SELECT node FROM tombstone);
+WHERE row NOT IN (SELECT row FROM search_doc)
+  AND row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
--- name: indexed_tombstones
-SELECT count(*) FROM search_doc WHERE row IN (SELECT node FROM tombstone);
+-- name: indexed_purged
+SELECT count(*) FROM search_doc
+WHERE row IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
 -- name: miscounted_namespaces
 SELECT count(*) FROM namespace

@@ -9,14 +9,17 @@ from datetime import datetime
 from typing import Any
 
 from evomem.domain.edge import Edge
+from evomem.domain.event import EventRecord
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
-from evomem.domain.patch import Change, MemoryState, Replay, SlotKey
+from evomem.domain.patch import Commit, MemoryState, Op, Replay, SlotKey, Step
+from evomem.domain.plain import to_sorted_json
 from evomem.domain.ranking import POSTING_BUDGET
 from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import Filters, LastCommit, SearchResult, StoreFigures
 from evomem.engines.sqlite import rows
+from evomem.engines.sqlite.log import read_commits
 from evomem.engines.sqlite.search import search
 from evomem.engines.sqlite.sql import QUERIES
 
@@ -26,9 +29,25 @@ _LATEST = 2**62
 class SqliteReader:
     """A snapshot; `SqliteEngine.read` opens and closes it."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, known: int = _LATEST) -> None:
         self._connection = connection
+        self._known = known
         self._spaces: dict[Reach, str] = {}
+
+    def known_by(self, when: datetime) -> SqliteReader:
+        """Return the view as of the last commit recorded at `when` or before."""
+        # Sequences have no gaps and times never fall, so halving finds it.
+        low, high = 0, min(self._known, self._latest_sequence())
+        limit = to_micros(when)
+        while low < high:
+            middle = (low + high + 1) // 2
+            ((recorded,),) = self._all("commit_time", sequence=middle)
+            low, high = (middle, high) if recorded <= limit else (low, middle - 1)
+        return SqliteReader(self._connection, low)
+
+    def before(self, sequence: int) -> SqliteReader:
+        """Return the view as of the commit before `sequence`."""
+        return SqliteReader(self._connection, sequence - 1)
 
     def search(
         self,
@@ -51,24 +70,16 @@ class SqliteReader:
         found = self._all(name, after=after, limit=limit, **within, **conditions)
         return [node_id for (node_id,) in found]
 
-    def lineage(
-        self, reach: Reach, ids: Iterable[str], at: datetime, known: int | None = None
-    ) -> Lineage:
+    def lineage(self, reach: Reach, ids: Iterable[str], at: datetime) -> Lineage:
         """Load what decides about the heads of `ids`."""
-        known = _LATEST if known is None else known
-        found = self._all(
-            "lineage",
-            ids=rows.json_list(ids),
-            spaces=self._within(reach),
-            at=to_micros(at),
-            known=known,
-        )
-        return self._connected(found, known)
+        wanted = rows.json_list(ids)
+        found = self._all("lineage", ids=wanted, spaces=self._within(reach), at=to_micros(at))
+        return self._connected(found)
 
     def story(self, reach: Reach, ids: Iterable[str]) -> Lineage:
         """Load everything before and after `ids` along succession edges."""
         found = self._all("story", ids=rows.json_list(ids), spaces=self._within(reach))
-        return self._connected(found, _LATEST)
+        return self._connected(found)
 
     def records(self, reach: Reach, ids: Iterable[str]) -> dict[str, NodeRecord]:
         """Return the nodes in full."""
@@ -87,11 +98,20 @@ class SqliteReader:
 
     def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return memories by id."""
-        found = self._all("memories", ids=rows.json_list(ids), spaces=self._within(reach))
+        name = "memories" if self._known == _LATEST else "memories_known"
+        found = self._all(name, ids=rows.json_list(ids), spaces=self._within(reach))
         return {
             memory_id: MemoryState(memory_id, version, tip, from_micros(latest))
             for memory_id, version, tip, latest in found
         }
+
+    def steps(self, reach: Reach, memory_id: str) -> list[Step]:
+        """Return what was done to a memory, the oldest first."""
+        found = self._all("steps", memory=memory_id, spaces=self._within(reach))
+        return [
+            Step(Op(op), version, node, patch, sequence, from_micros(recorded), actor, reason)
+            for op, version, node, patch, sequence, recorded, actor, reason in found
+        ]
 
     def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
         """Return ids of nodes that begin with `prefix`."""
@@ -138,10 +158,44 @@ class SqliteReader:
             return LastCommit(sequence, from_micros(recorded))
         return LastCommit(0, EPOCH)
 
-    def changes(self, reach: Reach, since: int, limit: int) -> list[Change]:
-        """Return the commits after `since`, the oldest first."""
-        found = self._all("changes", since=since, spaces=self._within(reach), limit=limit)
-        return [rows.read_change(row) for row in found]
+    def log(
+        self, reach: Reach, since: int, limit: int, *, newest_first: bool = False
+    ) -> list[Commit]:
+        """Return whole commits after `since`."""
+        name = "latest_sequences" if newest_first else "sequences"
+        found = self._all(name, since=since, limit=limit, spaces=self._within(reach))
+        commits = read_commits(self._all, [sequence for (sequence,) in found])
+        return commits[::-1] if newest_first else commits
+
+    def commits(self, reach: Reach, ids: Iterable[str]) -> list[Commit]:
+        """Return whole commits by the ids of their patches."""
+        found = self._all("sequences_of", ids=rows.json_list(ids), spaces=self._within(reach))
+        return read_commits(self._all, [sequence for (sequence,) in found])
+
+    def patch_ids(self, reach: Reach, sequences: Iterable[int]) -> list[str]:
+        """Return the patches of some commits, the oldest first."""
+        wanted = rows.json_list(sequences)
+        found = self._all("patch_ids", sequences=wanted, spaces=self._within(reach))
+        return [patch_id for (patch_id,) in found]
+
+    def later_patches(
+        self, reach: Reach, memory_ids: Iterable[str], since: int
+    ) -> list[tuple[str, str | None]]:
+        """Return the patches after `since` that touched the memories."""
+        ids = rows.json_list(memory_ids)
+        return self._all("later_patches", ids=ids, since=since, spaces=self._within(reach))
+
+    def events(self, reach: Reach, ids: Iterable[str]) -> dict[str, EventRecord]:
+        """Return events by id."""
+        found = self._all("events", ids=rows.json_list(ids), spaces=self._within(reach))
+        return {row[0]: rows.read_event(row) for row in found}
+
+    def event_of(self, reach: Reach, external_id: str) -> str | None:
+        """Return the id of the event with an external id."""
+        found = self._all(
+            "event_by_external_id", external_id=external_id, spaces=self._within(reach)
+        )
+        return found[0][0] if found else None
 
     def figures(self, namespace: Namespace, at: datetime) -> StoreFigures:
         """Count what a namespace holds."""
@@ -161,14 +215,18 @@ class SqliteReader:
             store_id, version, counts, unplain, events or 0, texts, patches or 0, size
         )
 
-    def _connected(self, found: list[Any], known: int) -> Lineage:
+    def _connected(self, found: list[Any]) -> Lineage:
         if not found:
             return Lineage()
-        edges = self._all("lineage_edges", rows=rows.json_list(r[0] for r in found), known=known)
+        edges = self._all("lineage_edges", rows=rows.json_list(r[0] for r in found))
         return Lineage((rows.read_facts(r[1:]) for r in found), map(rows.read_edge, edges))
 
     def _all(self, name: str, **values: Any) -> list[Any]:
-        return self._connection.execute(QUERIES[name], values).fetchall()
+        return self._connection.execute(QUERIES[name], {**values, "known": self._known}).fetchall()
+
+    def _latest_sequence(self) -> int:
+        found = self._all("latest_patch")
+        return found[0][0] if found else 0
 
     def _latest(self, name: str, reach: Reach, **values: Any) -> list[Any]:
         """Run a statement on each namespace in reach; rows of (id, sequence), the latest first."""
@@ -196,5 +254,6 @@ class SqliteReader:
         return {
             "tags": rows.json_list(filters.tags),
             "session": filters.session,
-            "metadata": rows.to_sorted_json(dict(filters.metadata)),
+            "removed": filters.removed,
+            "metadata": to_sorted_json(dict(filters.metadata)),
         }

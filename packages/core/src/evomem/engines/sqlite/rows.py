@@ -9,11 +9,12 @@ from typing import Any
 
 from evomem.domain.analysis import tokens
 from evomem.domain.edge import Edge
-from evomem.domain.extraction import FIELDS, Extraction, Span, Spans
+from evomem.domain.event import EventRecord
+from evomem.domain.extraction import Extraction
 from evomem.domain.lineage import NodeFacts
 from evomem.domain.namespace import Namespace
 from evomem.domain.node import NodeRecord
-from evomem.domain.patch import Change, Op, Operation
+from evomem.domain.plain import to_json, to_sorted_json
 from evomem.domain.text import digest
 from evomem.domain.time import from_micros, to_micros
 
@@ -21,12 +22,6 @@ SPACE_BITS = 40
 """A node's row id is its namespace's id, then 40 bits that count the nodes in it."""
 
 _LABEL_END = "\x1f"
-
-to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""Writes JSON the one way it is stored; made once, as making an encoder costs more than using it."""
-
-to_sorted_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-"""The same for what is compared as text: equal objects are written alike."""
 
 
 def space_range(space_id: int) -> dict[str, int]:
@@ -60,8 +55,10 @@ def match_any(terms: Sequence[str]) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
-def node_row(record: NodeRecord, row: int, sequence: int, text_id: int) -> tuple[Any, ...]:
+def node_row(record: NodeRecord, row: int, sequence: int, text_id: int | None) -> tuple[Any, ...]:
     """Return the values of `add_node`."""
+    offsets = record.extraction.offsets()
+    findable = record.slot is None and text_id is not None
     return (
         row,
         record.id,
@@ -69,9 +66,9 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int) -> tuple
         record.version,
         sequence,
         text_id,
-        _write_fields(record.extraction),
+        to_json(offsets) if offsets else None,
         record.extraction.cronista,
-        digest(record.text, record.scope, None) if record.slot is None else None,
+        digest(record.text, record.scope, None) if findable else None,
         record.subject,
         record.slot,
         record.scope,
@@ -79,7 +76,6 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int) -> tuple
         to_json(record.tags),
         to_sorted_json(record.metadata),
         to_micros(record.created_at),
-        to_micros(record.recorded_at),
         to_micros(record.valid_from),
         None if record.valid_to is None else to_micros(record.valid_to),
         record.backdated,
@@ -103,7 +99,7 @@ def read_record(row: sqlite3.Row | tuple[Any, ...]) -> NodeRecord:
         version=version,
         namespace=read_path(path),
         text=text or "",
-        extraction=_read_fields(fields, text or "", cronista),
+        extraction=_read_fields(fields, text, cronista),
         subject=subject,
         slot=slot,
         scope=scope,
@@ -141,47 +137,20 @@ def read_edge(row: tuple[Any, ...]) -> Edge:
     return Edge(*row)
 
 
-def read_change(row: tuple[Any, ...]) -> Change:
-    """Return the commit of a row of `changes`."""
-    sequence, patch_id, recorded_at, actor, source, reason, steps = row
-    return Change(
-        sequence=sequence,
+def read_event(row: tuple[Any, ...]) -> EventRecord:
+    """Return the event of a row of `events`."""
+    (event_id, role, content, occurred, session, external_id, patch_id, recorded) = row
+    return EventRecord(
+        id=event_id,
+        role=role,
+        content=content or "",
+        occurred_at=from_micros(occurred),
+        recorded_at=from_micros(recorded),
+        session=session,
+        external_id=external_id,
         patch_id=patch_id,
-        recorded_at=from_micros(recorded_at),
-        actor=actor,
-        source=source,
-        reason=reason,
-        operations=tuple(
-            Operation(Op(op), memory_id, version, node_id)
-            for op, memory_id, version, node_id in json.loads(steps)
-        ),
     )
 
 
-def _write_fields(extraction: Extraction) -> str | None:
-    """Write offsets only: a verbatim span is read back from the text."""
-    fields: dict[str, Any] = {
-        name: [[span.start, span.end, round(span.confidence, 3)] for span in spans]
-        for name in FIELDS
-        if (spans := getattr(extraction, name))
-    }
-    if extraction.summary:
-        fields["summary"] = extraction.summary
-    return to_json(fields) if fields else None
-
-
-def _read_fields(written: str | None, text: str, cronista: str) -> Extraction:
-    fields = json.loads(written) if written else {}
-
-    def spans(name: str) -> Spans:
-        found = fields.get(name, ())
-        return Spans(Span(text[start:end], start, end, sure) for start, end, sure in found)
-
-    return Extraction(
-        cronista=cronista,
-        trigger=spans("trigger"),
-        change=spans("change"),
-        alternatives_tried=spans("alternatives_tried"),
-        consequences=spans("consequences"),
-        summary=fields.get("summary", ""),
-    )
+def _read_fields(written: str | None, text: str | None, cronista: str) -> Extraction:
+    return Extraction.from_offsets(json.loads(written) if written else {}, text or "", cronista)

@@ -1,6 +1,6 @@
 -- The EvoMem store, format evomem/1, schema 1.
--- Truth is append-only: text, event, node, edge, patch, operation, tombstone. Derived and
--- rebuildable: memory, the counts in namespace, search_doc and search_index.
+-- Truth is append-only: text, event, evidence, node, edge, patch, operation, tombstone, reseal.
+-- Derived and rebuildable: memory, the counts in namespace, search_doc and search_index.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
@@ -27,6 +27,8 @@ CREATE TABLE text (
     evidence INTEGER NOT NULL
 );
 
+-- `recorded_at` never falls. `digest` seals what the patch wrote, under `salt`; `hash` chains it
+-- to the patch before. An erasure deletes content and salt; the digest stays, and so the chain.
 CREATE TABLE patch (
     sequence        INTEGER PRIMARY KEY,
     id              TEXT NOT NULL UNIQUE,
@@ -38,8 +40,12 @@ CREATE TABLE patch (
     idempotency_key TEXT,
     payload_digest  BLOB,
     replay          TEXT,
-    rollback_of     TEXT
+    rollback_of     TEXT,
+    salt            BLOB NOT NULL,
+    digest          BLOB NOT NULL,
+    hash            BLOB NOT NULL
 );
+CREATE INDEX patch_rollback ON patch (rollback_of) WHERE rollback_of IS NOT NULL;
 CREATE UNIQUE INDEX patch_key ON patch (namespace_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 
@@ -53,8 +59,16 @@ CREATE TABLE event (
     session      TEXT,
     external_id  TEXT
 ) WITHOUT ROWID;
+CREATE INDEX event_sequence ON event (sequence);
 CREATE UNIQUE INDEX event_external ON event (namespace_id, external_id)
     WHERE external_id IS NOT NULL;
+
+-- The events that a patch cites, beside those it brings.
+CREATE TABLE evidence (
+    sequence INTEGER NOT NULL REFERENCES patch,
+    event_id TEXT NOT NULL REFERENCES event,
+    PRIMARY KEY (sequence, event_id)
+) WITHOUT ROWID;
 
 -- `row` is namespace_id << 40 | n: commit order inside a namespace, and the row id of the index,
 -- so that a MATCH is confined to one namespace by a range.
@@ -75,7 +89,6 @@ CREATE TABLE node (
     tags         TEXT NOT NULL,
     metadata     TEXT NOT NULL,
     created_at   INTEGER NOT NULL,
-    recorded_at  INTEGER NOT NULL,
     valid_from   INTEGER NOT NULL,
     valid_to     INTEGER,
     backdated    INTEGER NOT NULL,
@@ -99,7 +112,7 @@ CREATE TABLE edge (
 );
 CREATE INDEX edge_old ON edge (old);
 CREATE INDEX edge_new ON edge (new);
-CREATE INDEX edge_mark ON edge (kind) WHERE kind IN ('amends', 'overrides') AND closed_by IS NULL;
+CREATE INDEX edge_mark ON edge (kind) WHERE kind IN ('amends', 'overrides');
 
 CREATE TABLE operation (
     sequence  INTEGER NOT NULL REFERENCES patch,
@@ -110,6 +123,7 @@ CREATE TABLE operation (
     node      INTEGER NOT NULL REFERENCES node,
     PRIMARY KEY (sequence, ordinal)
 ) WITHOUT ROWID;
+CREATE INDEX operation_memory ON operation (memory_id, version);
 
 -- A node that left recall; `purged` is set when its text was deleted too.
 CREATE TABLE tombstone (
@@ -117,6 +131,14 @@ CREATE TABLE tombstone (
     sequence INTEGER NOT NULL REFERENCES patch,
     purged   INTEGER REFERENCES patch
 );
+
+-- The digest of what an erasure, the patch `by`, left of an earlier patch; the latest one counts.
+CREATE TABLE reseal (
+    sequence INTEGER NOT NULL REFERENCES patch,
+    by       INTEGER NOT NULL REFERENCES patch,
+    digest   BLOB NOT NULL,
+    PRIMARY KEY (sequence, by)
+) WITHOUT ROWID;
 
 CREATE TABLE suggestion (
     new        INTEGER NOT NULL REFERENCES node,

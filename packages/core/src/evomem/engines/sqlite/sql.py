@@ -46,8 +46,10 @@ def migrations() -> list[str]:
 def _named() -> dict[str, str]:
     blocks = re.split(r"^-- name: (\w+)$", _read("queries.sql"), flags=re.MULTILINE)[1:]
     found = {name: body.strip() for name, body in zip(blocks[::2], blocks[1::2], strict=True)}
-    passes = found.pop("passes").rstrip(";")
-    return {name: body.replace("{passes}", f"({passes})") for name, body in found.items()}
+    for part in ("passes", "remembered"):
+        condition = found.pop(part).rstrip(";")
+        found = {n: body.replace(f"{{{part}}}", f"({condition})") for n, body in found.items()}
+    return found
 
 
 QUERIES = _named()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from evomem.domain.analysis import ANALYSIS_VERSION
@@ -11,9 +13,12 @@ from evomem.domain.edge import Edge
 from evomem.domain.event import Event
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Patch, Receipt
-from evomem.domain.time import to_micros
+from evomem.domain.plain import to_json
+from evomem.domain.seal import GENESIS, SALT_BYTES, Item, chain, items, seal
+from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite import rows
+from evomem.engines.sqlite.log import sealed_items
 from evomem.engines.sqlite.sql import QUERIES
 
 
@@ -33,7 +38,10 @@ class PatchWriter:
     def __init__(self, patch: Patch) -> None:
         self._patch = patch
         self._rows: dict[str, int] = {}
-        self._tokens = {node.id: rows.search_tokens(node) for node in patch.nodes}
+        self._tokens = {n.id: rows.search_tokens(n) for n in patch.nodes if not n.purged}
+        self._salt = os.urandom(SALT_BYTES)
+        self._facts = list(items(patch))
+        self._digest = seal(self._salt, self._facts)
 
     def write(self, connection: sqlite3.Connection) -> Receipt:
         """Write everything inside the transaction that the engine has begun.
@@ -45,16 +53,19 @@ class PatchWriter:
         space = self._space()
         self._check(space)
         patch = self._patch
-        ((sequence,),) = self._run("next_sequence").fetchall()
-        self._run("add_patch", *self._patch_row(space, sequence))
+        before, recorded, before_hash = self._latest()
+        sequence = before + 1
+        recorded_at = max(patch.recorded_at, recorded)
         self._find_rows(space)
-        shared = {event.content: event for event in patch.events}
+        chained = chain(before_hash, sequence, recorded_at, self._digest)
+        self._run("add_patch", *self._patch_row(space, sequence, recorded_at, chained))
         texts: dict[str, int] = {}
         for event in patch.events:
             self._add_event(event, space, sequence, texts)
+        for event_id in patch.evidence:
+            self._run("add_evidence", sequence, event_id)
         for node in patch.nodes:
-            text_id = texts[node.text] if node.text in shared else self._add_text(node.text, 0)
-            self._add_node(node, space, sequence, text_id)
+            self._add_node(node, space, sequence, texts)
         for ordinal, step in enumerate(patch.operations):
             row = self._rows[step.node_id]
             self._run(
@@ -64,9 +75,20 @@ class PatchWriter:
             self._add_edge(edge, sequence)
         for edge in patch.closed:
             self._close_edge(edge, sequence)
-        self._remove(space, sequence)
-        self._derive(space, sequence)
-        return Receipt(patch.id, sequence)
+        self._remove(sequence)
+        resealed = self._purge(space, sequence)
+        self._derive(space, sequence, recorded_at)
+        if resealed:
+            self._digest = seal(self._salt, [*self._facts, *resealed])
+            chained = chain(before_hash, sequence, recorded_at, self._digest)
+            self._run("set_seal", sequence=sequence, digest=self._digest, hash=chained)
+        return Receipt(patch.id, sequence, recorded_at)
+
+    def _latest(self) -> tuple[int, datetime, bytes]:
+        """Return place, time and hash of the commit before."""
+        for sequence, recorded, chained in self._run("latest_patch"):
+            return sequence, from_micros(recorded), chained
+        return 0, EPOCH, GENESIS
 
     def _space(self) -> _Space:
         path = rows.write_path(self._patch.namespace)
@@ -92,20 +114,25 @@ class PatchWriter:
             if (found[0] if found else None) != latest:
                 raise StaleError
 
-    def _patch_row(self, space: _Space, sequence: int) -> tuple[Any, ...]:
+    def _patch_row(
+        self, space: _Space, sequence: int, recorded_at: datetime, chained: bytes
+    ) -> tuple[Any, ...]:
         patch = self._patch
-        replay = None if patch.replay is None else rows.to_json(patch.replay)
         return (
             sequence,
             patch.id,
             space.id,
-            to_micros(patch.recorded_at),
+            to_micros(recorded_at),
             patch.actor,
             patch.source,
             patch.reason,
             patch.idempotency_key,
             patch.payload_digest,
-            replay,
+            None if patch.replay is None else to_json(patch.replay),
+            patch.rollback_of,
+            self._salt,
+            self._digest,
+            chained,
         )
 
     def _find_rows(self, space: _Space) -> None:
@@ -113,7 +140,6 @@ class PatchWriter:
         patch = self._patch
         named = {end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old)}
         named |= {step.node_id for step in patch.operations} | {*patch.removed, *patch.purged}
-        named |= {memory.tip for memory in patch.memories}
         named |= {end for item in patch.suggestions for end in (item.new, item.old)}
         named -= {node.id for node in patch.nodes}
         if named:
@@ -128,7 +154,9 @@ class PatchWriter:
         return text_id
 
     def _add_event(self, event: Event, space: _Space, sequence: int, texts: dict[str, int]) -> None:
-        text_id = texts[event.content] = self._add_text(event.content, 1)
+        text_id = None
+        if event.content:
+            text_id = texts[event.content] = self._add_text(event.content, 1)
         self._run(
             "add_event",
             event.id,
@@ -141,9 +169,15 @@ class PatchWriter:
             event.external_id,
         )
 
-    def _add_node(self, node: NodeRecord, space: _Space, sequence: int, text_id: int) -> None:
+    def _add_node(
+        self, node: NodeRecord, space: _Space, sequence: int, texts: dict[str, int]
+    ) -> None:
         space.last_node += 1
         row = self._rows[node.id] = rows.space_range(space.id)["low"] | space.last_node
+        if node.purged:
+            self._run("add_node", *rows.node_row(node, row, sequence, None))
+            return
+        text_id = texts.get(node.text) or self._add_text(node.text, 0)
         self._run("add_node", *rows.node_row(node, row, sequence, text_id))
         focus, body = self._tokens[node.id]
         self._run("add_search_doc", row, ANALYSIS_VERSION, focus, body)
@@ -168,28 +202,41 @@ class PatchWriter:
         ends = {"new": self._rows[edge.new], "old": self._rows[edge.old]}
         self._run("close_edge", kind=edge.kind, sequence=sequence, **ends)
 
-    def _remove(self, space: _Space, sequence: int) -> None:
+    def _remove(self, sequence: int) -> None:
         for node_id in self._patch.removed:
-            row = self._rows[node_id]
-            self._run("add_tombstone", node=row, sequence=sequence)
-            focus, body = self._run("find_search_doc", node=row).fetchone()
-            self._run("unindex_doc", node=row, focus=focus, body=body)
-            self._run("drop_search_doc", node=row)
-            space.documents -= 1
-            space.tokens -= _length(focus, body)
+            self._run("add_tombstone", node=self._rows[node_id], sequence=sequence)
+
+    def _purge(self, space: _Space, sequence: int) -> list[Item]:
+        """Delete texts, and return the seals of what is left of the patches that held them."""
+        touched: set[int] = set()
         for node_id in self._patch.purged:
             row = self._rows[node_id]
+            touched |= {found for (found,) in self._run("touched_by_purge", node=row)}
+            self._unindex(row, space)
             (text_id,) = self._run("text_of", node=row).fetchone()
             self._run("mark_purged", node=row, sequence=sequence)
             for statement in ("purge_edges", "purge_suggestions", "purge_node"):
                 self._run(statement, node=row)
             self._run("drop_text", text_id=text_id)
+        return [self._reseal(other, sequence) for other in sorted(touched)]
 
-    def _derive(self, space: _Space, sequence: int) -> None:
-        for memory in self._patch.memories:
-            latest = to_micros(memory.latest_valid_from)
-            tip = self._rows[memory.tip]
-            self._run("set_memory", memory.id, space.id, memory.version, tip, latest)
+    def _unindex(self, row: int, space: _Space) -> None:
+        for focus, body in self._run("find_search_doc", node=row).fetchall():
+            self._run("unindex_doc", node=row, focus=focus, body=body)
+            self._run("drop_search_doc", node=row)
+            space.documents -= 1
+            space.tokens -= _length(focus, body)
+
+    def _reseal(self, sequence: int, by: int) -> Item:
+        salt = os.urandom(SALT_BYTES)
+        ((_, facts),) = sealed_items(self._all, [sequence])
+        digest = seal(salt, facts)
+        self._run("resalt", salt=salt, sequence=sequence)
+        self._run("add_reseal", sequence, by, digest)
+        return ("reseal", sequence, digest)
+
+    def _derive(self, space: _Space, sequence: int, recorded_at: datetime) -> None:
+        self._count_memories(space)
         for item in self._patch.suggestions:
             ends = (self._rows[item.new], self._rows[item.old])
             self._run("add_suggestion", *ends, sequence, item.reason, item.confidence, item.linker)
@@ -198,14 +245,32 @@ class PatchWriter:
             id=space.id,
             last_node=space.last_node,
             sequence=sequence,
-            recorded=to_micros(self._patch.recorded_at),
+            recorded=to_micros(recorded_at),
             events=len(self._patch.events),
             documents=space.documents,
             tokens=space.tokens,
         )
 
+    def _count_memories(self, space: _Space) -> None:
+        versions = {step.memory_id: step.version for step in self._patch.operations}
+        tips = {node.memory_id: node for node in self._patch.nodes}
+        latest: dict[str, datetime] = {}
+        for node in self._patch.nodes:
+            begins = latest.get(node.memory_id, node.valid_from)
+            latest[node.memory_id] = max(begins, node.valid_from)
+        for memory_id, version in versions.items():
+            if tip := tips.get(memory_id):
+                begins_at = to_micros(latest[memory_id])
+                row = self._rows[tip.id]
+                self._run("set_memory", memory_id, space.id, version, row, begins_at)
+            else:
+                self._run("count_operation", id=memory_id, version=version)
+
     def _run(self, name: str, *values: Any, **named: Any) -> sqlite3.Cursor:
         return self._connection.execute(QUERIES[name], named or values)
+
+    def _all(self, name: str, **values: Any) -> list[Any]:
+        return self._run(name, **values).fetchall()
 
 
 def _length(focus: str, body: str) -> int:
