@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from evomem.cronista.base import Cronista
 from evomem.domain.identifiers import PREFIX_CHARS, describe
 from evomem.domain.namespace import Namespace, Reach
+from evomem.domain.patch import Patch, Receipt
+from evomem.domain.policy import Policy
 from evomem.engines.base import Engine, Reader, StaleError
 from evomem.errors import EngineBusyError, InvalidRequestError, NotFoundError
 from evomem.linker.base import Linker
+from evomem.redaction.base import Detector
 
 LINKING_MODES = ("off", "suggest", "auto")
 
@@ -38,6 +41,8 @@ class Context:
         cronista: Extracts narrative fields.
         linker: Judges what a note replaces.
         linking: `off`, `suggest` (never links alone) or `auto`.
+        policy: What may be written, by whom and on what evidence.
+        detector: Finds secrets; None if the policy does not ask for it.
         clock: Tells system time.
     """
 
@@ -46,6 +51,8 @@ class Context:
     cronista: Cronista
     linker: Linker
     linking: str
+    policy: Policy = field(default_factory=Policy)
+    detector: Detector | None = None
     clock: Callable[[], datetime] = system_clock
 
     def time(self, reader: Reader) -> datetime:
@@ -55,6 +62,27 @@ class Context:
         another has just put in force.
         """
         return max(self.clock(), reader.last_commit(self.namespace).recorded_at)
+
+    def view(
+        self, reader: Reader, as_of: datetime | None, known_at: datetime | None
+    ) -> tuple[Reader, datetime]:
+        """Return the reader that knows what was known at `known_at`, and the world time to ask of.
+
+        Without `as_of` that is the time of the knowledge: then the answer is the one of then.
+        """
+        if known_at is None:
+            return reader, as_of or self.time(reader)
+        return reader.known_by(known_at), as_of or known_at
+
+    def commit(self, patch: Patch) -> Receipt:
+        """Write a patch, if the policy lists what it does.
+
+        Raises:
+            PolicyDeniedError: It does not.
+            StaleError: The plan is outdated; nothing was written.
+        """
+        self.policy.check_operations(step.op for step in patch.operations)
+        return self.engine.commit(patch)
 
     @property
     def reach(self) -> Reach:

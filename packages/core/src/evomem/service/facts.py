@@ -7,6 +7,7 @@ from datetime import datetime
 
 from evomem.domain.draft import StoreFacts
 from evomem.domain.namespace import Reach
+from evomem.domain.patch import SlotKey
 from evomem.domain.planning import note_scope
 from evomem.domain.request import RememberRequest
 from evomem.domain.text import digest
@@ -61,11 +62,20 @@ def load_note_facts(
     facts = load_facts(reader, reach, named, at)
     scopes = [note_scope(facts.lineage, request, linked) for request, linked in notes]
     scoped = [(request, scope) for (request, _), scope in zip(notes, scopes, strict=True)]
-    slots = reader.slots(reach, [(r.slot, scope) for r, scope in scoped if r.slot])
-    twins = reader.twins(reach, [digest(r.text, scope, None) for r, scope in scoped if not r.slot])
-    alike = [node_id for found in twins.values() for node_id in found]
-    alike += [node_id for node_id in slots.values() if node_id]
+    slots = [(r.slot, scope) for r, scope in scoped if r.slot]
+    digests = [digest(r.text, scope, None) for r, scope in scoped if not r.slot]
+    twins, values, alike = load_twins(reader, reach, digests, slots)
     if alike:
         facts = load_facts(reader, reach, named, at, alike)
-    facts.slots, facts.twins = slots, twins
+    facts.slots, facts.twins = values, twins
     return facts
+
+
+def load_twins(
+    reader: Reader, reach: Reach, digests: Iterable[bytes], slots: Iterable[SlotKey]
+) -> tuple[dict[bytes, tuple[str, ...]], dict[SlotKey, str | None], list[str]]:
+    """Return the nodes with these digests, those in these slots, and all of them together."""
+    twins = reader.twins(reach, digests)
+    values = reader.slots(reach, slots)
+    alike = [node_id for found in twins.values() for node_id in found]
+    return twins, values, [*alike, *(node_id for node_id in values.values() if node_id)]

@@ -16,6 +16,7 @@ from evomem.errors import InvalidRequestError, NotFoundError
 from evomem.service.candidates import copy_warnings
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts
+from evomem.service.guard import check_change
 from evomem.service.view import view_nodes
 
 Planned = TypeVar("Planned")
@@ -41,6 +42,7 @@ def link(
         raise InvalidRequestError(message, field="supersedes")
 
     def plan(draft: Draft) -> tuple[list[str], list[Moved]]:
+        check_change(context, draft, supersedes, actor, source)
         return plan_link(draft, new, supersedes)
 
     (done, moved), patch_id = _write(context, [new, *supersedes], plan, reason, actor, source)
@@ -76,6 +78,7 @@ def unlink(
     """
 
     def plan(draft: Draft) -> bool:
+        check_change(context, draft, [new, old], actor, source)
         edge = _open_edge(draft, new, old)
         draft.disconnect(edge)
         draft.touch(draft.memory_of(old), Op.UNLINK, new)
@@ -100,8 +103,11 @@ def forget(
     Raises:
         NotFoundError: The id is unknown.
     """
+    if purge:
+        context.policy.check_purge(actor)
 
     def plan(draft: Draft) -> ForgetResult:
+        check_change(context, draft, [node_id], actor, source)
         removed = draft.lineage.facts[node_id].removed
         purged = draft.facts.records[node_id].purged
         if removed and (purged or not purge):
@@ -149,7 +155,7 @@ def _write(
         if draft.is_empty:
             return planned, None
         patch = draft.build(reason=reason, actor=actor, source=source)
-        return planned, context.engine.commit(patch).patch_id
+        return planned, context.commit(patch).patch_id
 
     return until_current(attempt)
 

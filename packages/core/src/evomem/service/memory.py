@@ -8,11 +8,21 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evomem.domain.arguments import id_list, text_or_none, truth, whole_number
+from evomem.domain.arguments import (
+    id_list,
+    moments,
+    origin,
+    text_or_none,
+    truth,
+    whole_number,
+)
+from evomem.domain.event import EventOptions, EventRecord, parse_event
 from evomem.domain.identifiers import parse_id
 from evomem.domain.namespace import Namespace, parse_namespace
 from evomem.domain.node import MemoryNode
+from evomem.domain.operation import ApplyOptions, RequestedOperation, parse_apply
 from evomem.domain.patch import Change
+from evomem.domain.patch_result import MemoryRecord, PatchRecord, PatchResult
 from evomem.domain.request import (
     ListOptions,
     RecallOptions,
@@ -31,10 +41,16 @@ from evomem.domain.result import (
     RememberResult,
     Stats,
 )
+from evomem.domain.time import Instant
 from evomem.service import links, reading
+from evomem.service.apply import apply
 from evomem.service.context import Context
+from evomem.service.events import get_event, record_event
+from evomem.service.memories import ReadRequest, read_memory
+from evomem.service.patches import get_patch
 from evomem.service.recall import recall
 from evomem.service.remember import remember
+from evomem.service.rollback import RollbackRequest, rollback
 
 
 class Memory:
@@ -106,27 +122,45 @@ class Memory:
         """
         return recall(self._context, parse_recall({"query": query, **options}))
 
-    def get_node(self, node_id: str) -> MemoryNode:
+    def get_node(
+        self, node_id: str, *, as_of: Instant | None = None, known_at: Instant | None = None
+    ) -> MemoryNode:
         """Return a node by its id, or by the first six or more characters of it.
 
-        Raises:
-            NotFoundError: It is unknown here, or was purged.
-        """
-        return reading.get_node(self._context, parse_id(node_id, "node_id"))
+        Args:
+            node_id: Of the node.
+            as_of: Tell the status it had then; default now, or `known_at` if that is given.
+            known_at: Tell what was known of it then.
 
-    def history(self, node_id: str, *, limit: int | None = None) -> builtins.list[MemoryNode]:
+        Raises:
+            NotFoundError: It is unknown here, was not known then, or was purged.
+        """
+        times = moments(as_of, known_at)
+        return reading.get_node(self._context, parse_id(node_id, "node_id"), *times)
+
+    def history(
+        self,
+        node_id: str,
+        *,
+        limit: int | None = None,
+        as_of: Instant | None = None,
+        known_at: Instant | None = None,
+    ) -> builtins.list[MemoryNode]:
         """Return the story a node belongs to, newest first.
 
         Args:
             node_id: Any node of the story; the first six or more characters are enough.
             limit: Nodes at most; None tells all.
+            as_of: Leave out what had not begun then.
+            known_at: Leave out what was not known then.
 
         Raises:
-            NotFoundError: It is unknown here.
+            NotFoundError: It is unknown here, or was not known then.
         """
         if limit is not None:
             whole_number(limit, "limit", 1, 2**53)
-        return reading.history(self._context, parse_id(node_id, "node_id"), limit)
+        node = parse_id(node_id, "node_id")
+        return reading.history(self._context, node, limit, *moments(as_of, known_at))
 
     def list(self, **options: Unpack[ListOptions]) -> Page:
         """Return a page of nodes, the latest first; see `ListRequest`."""
@@ -149,7 +183,7 @@ class Memory:
         """
         old = id_list(supersedes, "supersedes")
         new = parse_id(node_id, "node_id")
-        by = _by(reason, actor, source)
+        by = origin(reason, actor, source)
         return links.link(self._context, new, old, **by)
 
     def unlink(
@@ -167,8 +201,126 @@ class Memory:
             NotFoundError: There is no such link.
         """
         new, old = parse_id(new_id, "new_id"), parse_id(old_id, "old_id")
-        by = _by(reason, actor, source)
+        by = origin(reason, actor, source)
         return links.unlink(self._context, new, old, **by)
+
+    def record_event(self, role: str, content: str, **options: Unpack[EventOptions]) -> EventRecord:
+        """Record evidence: who said what, and when. It never changes, and proves no truth.
+
+        Args:
+            role: `user`, `assistant`, `tool`, `system` or `document`.
+            content: What was said, stored as received, up to 1 MiB.
+            **options: See `EventRequest`; a repeated `external_id` answers with the first record.
+
+        Raises:
+            IdempotencyConflictError: The external id was recorded with other data.
+        """
+        request = parse_event({"role": role, "content": content, **options})
+        return record_event(self._context, request)
+
+    def get_event(self, event_id: str) -> EventRecord:
+        """Return an event by its id.
+
+        Raises:
+            NotFoundError: It is unknown here.
+        """
+        return get_event(self._context, parse_id(event_id, "event_id"))
+
+    def apply(
+        self,
+        operations: Sequence[RequestedOperation | Mapping[str, Any]],
+        **options: Unpack[ApplyOptions],
+    ) -> PatchResult:
+        """Carry out operations on memories in one patch, in order: all of them or none.
+
+        Args:
+            operations: `Add`, `Update`, `Supersede`, `Remove`, or mappings such as
+                `{"op": "ADD", "subject": ..., "content": ...}`.
+            **options: See `ApplyRequest`; `evidence` cites events, which the default policy asks
+                for.
+
+        Raises:
+            VersionConflictError: A memory is not at its `expected_version`; `details["current"]`
+                tells its state.
+            EvoMemError: Nothing was written; `code` and the message say why and what to do.
+        """
+        limit = self._context.policy.max_operations
+        return apply(self._context, parse_apply({"operations": operations, **options}, limit=limit))
+
+    def search(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
+        """Search memories; `recall`, and with `include_removed` also what was forgotten.
+
+        Each hit's `node.memory_id` and `node.memory_version` are what an operation asks for.
+
+        Args:
+            query: Plain text; blank lists the most recently changed.
+            **options: See `RecallRequest`.
+        """
+        return self.recall(query, **options)
+
+    def read(
+        self,
+        memory_id: str,
+        *,
+        include_history: bool = False,
+        as_of: Instant | None = None,
+        known_at: Instant | None = None,
+    ) -> MemoryRecord:
+        """Return a memory: its version in force, and the version number that writes expect.
+
+        Args:
+            memory_id: Of the memory.
+            include_history: Tell every operation on it, the oldest first.
+            as_of: Tell what held then; default now, or `known_at` if that is given.
+            known_at: Tell what was known then.
+
+        Raises:
+            NotFoundError: It is unknown here, or was not known or had not begun then.
+        """
+        request = ReadRequest(
+            parse_id(memory_id, "memory_id"),
+            truth(include_history, "include_history"),
+            *moments(as_of, known_at),
+        )
+        return read_memory(self._context, request)
+
+    def patch(self, patch_id: str) -> PatchRecord:
+        """Return a patch: who did what, when, on what evidence, with diffs.
+
+        Raises:
+            NotFoundError: It is unknown here.
+        """
+        return get_patch(self._context, parse_id(patch_id, "patch_id"))
+
+    def rollback(
+        self,
+        patch_id: str,
+        *,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str | None = None,
+        source: str = "python",
+    ) -> PatchResult:
+        """Undo a patch by another one that brings the states before it back as new versions.
+
+        Administrative: never offer it to a model. A rollback can be rolled back.
+
+        Args:
+            patch_id: The patch to undo.
+            dry_run: Write nothing; tell what would be done.
+            reason: Why.
+            actor: Who asks.
+            source: By which way it came.
+
+        Raises:
+            UnsafeRollbackError: Later patches depend on it; `details["dependents"]` names them.
+            InvalidRequestError: There is nothing to undo in it.
+        """
+        undone = parse_id(patch_id, "patch_id")
+        dry = truth(dry_run, "dry_run")
+        return rollback(
+            self._context, RollbackRequest(undone, dry, **origin(reason, actor, source))
+        )
 
     def forget(
         self,
@@ -184,7 +336,7 @@ class Memory:
         Raises:
             NotFoundError: The id is unknown.
         """
-        by = _by(reason, actor, source)
+        by = origin(reason, actor, source)
         node = parse_id(node_id, "node_id")
         return links.forget(self._context, node, purge=truth(purge, "purge"), **by)
 
@@ -196,7 +348,9 @@ class Memory:
         """Return the sequence of the latest commit in this namespace; it only ever grows."""
         return reading.version(self._context)
 
-    def changes(self, since: int = 0, *, limit: int = 1000) -> builtins.list[Change]:
+    def changes(
+        self, since: int = 0, *, limit: int = 1000, newest_first: bool = False
+    ) -> builtins.list[Change]:
         """Return the commits after the sequence `since`, the oldest first.
 
         Pass the last one's `sequence` to go on; an empty list means that nothing is newer.
@@ -204,9 +358,12 @@ class Memory:
         Args:
             since: A sequence, as in `Change.sequence` or `version()`.
             limit: Commits at most, 1 to 10,000.
+            newest_first: Begin with the latest commit instead.
         """
         whole_number(since, "since", 0, 2**62)
-        return reading.changes(self._context, since, whole_number(limit, "limit", 1, 10_000))
+        whole_number(limit, "limit", 1, 10_000)
+        latest = truth(newest_first, "newest_first")
+        return reading.changes(self._context, since, limit, newest_first=latest)
 
     def stats(self) -> Stats:
         """Count what the namespace holds, and say where the store lies."""
@@ -239,8 +396,3 @@ class Memory:
     def __repr__(self) -> str:
         """Name the store and the namespace."""
         return f"Memory({self.path!r}, namespace={self.namespace!r})"
-
-
-def _by(reason: object, actor: object, source: object) -> dict[str, str | None]:
-    given = {"reason": reason, "actor": actor, "source": source}
-    return {name: text_or_none(value, name) for name, value in given.items()}

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from evomem.config.settings import load_settings
 from evomem.cronista.base import Cronista, create_cronista
 from evomem.domain.namespace import DEFAULT_NAMESPACE, parse_namespace
+from evomem.domain.policy import Redaction
 from evomem.engines.base import Engine
 from evomem.errors import InvalidRequestError
 from evomem.linker.base import Linker, create_linker
+from evomem.redaction.base import create_detector
 from evomem.service.context import LINKING_MODES, Context
 from evomem.service.memory import Memory
 
@@ -31,6 +34,7 @@ class OpenOptions(TypedDict, total=False):
     linking: str
     linker: str | Linker
     read_only: bool
+    config: str | os.PathLike[str] | None
 
 
 def find_path(given: object) -> tuple[str, str]:
@@ -53,6 +57,7 @@ def open_memory(
     linking: str = "suggest",
     linker: str | Linker = "heuristic",
     read_only: bool = False,
+    config: str | os.PathLike[str] | None = None,
 ) -> Memory:
     """Open a memory; a missing store is made, with its parent folders.
 
@@ -64,6 +69,7 @@ def open_memory(
         linking: `off`; `suggest` returns candidates and links nothing alone; `auto`.
         linker: What judges what a note replaces: a name, or an object.
         read_only: Open an existing store without ever writing to it.
+        config: A YAML file with the policy. None takes `$EVOMEM_CONFIG`, else the defaults.
 
     Raises:
         EvoMemError: The store cannot be used; the message says why and what to do.
@@ -73,6 +79,8 @@ def open_memory(
         raise InvalidRequestError(message, field="linking")
     target, origin = find_path(path)
     bound = parse_namespace(namespace)
+    policy = load_settings(config).policy
+    detector = None if policy.redaction is Redaction.OFF else create_detector()
     judge, note_taker = _linker(linker, linking), _cronista(cronista)
     engine = _engine(target, read_only=read_only)
     context = Context(
@@ -81,6 +89,8 @@ def open_memory(
         cronista=note_taker,
         linker=judge,
         linking=linking,
+        policy=policy,
+        detector=detector,
     )
     return Memory(context, location=origin)
 

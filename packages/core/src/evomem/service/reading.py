@@ -9,7 +9,7 @@ from datetime import datetime
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
-from evomem.domain.patch import Change
+from evomem.domain.patch import Change, Commit
 from evomem.domain.request import ListRequest
 from evomem.domain.result import Page, PendingReview, Stats
 from evomem.domain.scope import contains
@@ -21,32 +21,45 @@ from evomem.service.view import view_nodes
 _PAGE = 200
 
 
-def get_node(context: Context, given: str) -> MemoryNode:
-    """Return a node by its id or an unambiguous prefix.
+def get_node(
+    context: Context, given: str, as_of: datetime | None, known_at: datetime | None
+) -> MemoryNode:
+    """Return a node by its id or an unambiguous prefix, with its status at a time.
 
     Raises:
         NotFoundError: It is unknown, or its text was purged.
     """
-    with context.engine.read() as reader:
+    with context.engine.read() as latest:
+        reader, at = context.view(latest, as_of, known_at)
         node_id = expand_id(reader, context.reach, given)
-        node = view_nodes(reader, context.reach, [node_id], context.time(reader))[node_id]
+        node = view_nodes(reader, context.reach, [node_id], at)[node_id]
     if node.purged:
         message = f"{node_id} was purged: its text is gone. Its history still shows its place."
         raise NotFoundError(message, id=node_id, purged=True)
     return node
 
 
-def history(context: Context, given: str, limit: int | None) -> list[MemoryNode]:
+def history(
+    context: Context,
+    given: str,
+    limit: int | None,
+    as_of: datetime | None,
+    known_at: datetime | None,
+) -> list[MemoryNode]:
     """Return the story that a node belongs to, newest first; purged nodes have no text.
+
+    With `as_of` it is the story as told then: without what had not begun.
 
     Raises:
         NotFoundError: The node is unknown.
     """
-    with context.engine.read() as reader:
+    with context.engine.read() as latest:
+        reader, at = context.view(latest, as_of, known_at)
         node_id = expand_id(reader, context.reach, given)
         story = reader.story(context.reach, [node_id])
-        ids = newest_first(story, story.facts)[:limit]
-        return list(view_nodes(reader, context.reach, ids, context.time(reader)).values())
+        told = (n for n, f in story.facts.items() if as_of is None or f.valid_from <= as_of)
+        ids = newest_first(story, told)[:limit]
+        return list(view_nodes(reader, context.reach, ids, at).values())
 
 
 def newest_first(lineage: Lineage, ids: Iterable[str]) -> list[str]:
@@ -77,8 +90,8 @@ def list_nodes(context: Context, request: ListRequest) -> Page:
     reach = Reach(context.namespace, request.include_children)
     filters = Filters(request.tags, request.session, request.filter)
     chosen: list[str] = []
-    with context.engine.read() as reader:
-        at = context.time(reader)
+    with context.engine.read() as latest:
+        reader, at = context.view(latest, request.as_of, request.known_at)
         cursor = request.cursor
         if cursor is not None and not reader.records(reach, [cursor]):
             message = f"cursor={cursor!r} is not of this namespace. Start again without a cursor."
@@ -140,10 +153,24 @@ def open_questions(
     return asked
 
 
-def changes(context: Context, since: int, limit: int) -> list[Change]:
-    """Return the commits after `since`, the oldest first."""
+def changes(context: Context, since: int, limit: int, *, newest_first: bool) -> list[Change]:
+    """Return the commits after `since`, the oldest first or the newest."""
     with context.engine.read() as reader:
-        return reader.changes(context.reach, since, limit)
+        commits = reader.log(context.reach, since, limit, newest_first=newest_first)
+    return [_change(commit) for commit in commits]
+
+
+def _change(commit: Commit) -> Change:
+    patch = commit.patch
+    return Change(
+        sequence=commit.sequence,
+        patch_id=patch.id,
+        recorded_at=patch.recorded_at,
+        actor=patch.actor,
+        source=patch.source,
+        reason=patch.reason,
+        operations=patch.operations,
+    )
 
 
 def version(context: Context) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evomem.domain.analysis import terms
 from evomem.domain.edge import AMENDS, OVERRIDES
-from evomem.domain.lineage import NodeFacts
+from evomem.domain.lineage import Lineage, NodeFacts
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.ranking import SUFFICIENT_SHARE, SearchHit
@@ -64,12 +64,15 @@ class _Recall:
         self._words = words
         self._warnings = warnings
         self._reach = Reach(context.namespace, request.include_children)
-        self._filters = Filters(request.tags, request.session, request.filter)
+        self._filters = Filters(
+            request.tags, request.session, request.filter, request.include_removed
+        )
         self._page = max(_FIRST_PAGE, 2 * request.k)
 
     def run(self) -> RecallResult:
-        with self._context.engine.read() as reader:
-            self._at = self._context.time(reader)
+        request = self._request
+        with self._context.engine.read() as latest:
+            reader, self._at = self._context.view(latest, request.as_of, request.known_at)
             if not self._words:
                 answers = self._collect(reader, self._recent(reader))
                 return RecallResult(
@@ -79,7 +82,7 @@ class _Recall:
             answers = self._collect(reader, self._pages(found.hits))
             hits = self._hits(reader, answers)
         scores = [answer.hit.score for answer in answers if answer.hit]
-        full = len(scores) == self._request.k
+        full = len(scores) == request.k
         share = max((answer.hit.share for answer in answers if answer.hit), default=0.0)
         return RecallResult(
             hits=hits,
@@ -107,7 +110,7 @@ class _Recall:
         for page in pages:
             lineage = reader.lineage(self._reach, [m.matched for m in page], self._at)
             for match in page:
-                for head in lineage.first_heads(match.matched, self._at):
+                for head in self._heads(lineage, match.matched):
                     fact, status = lineage.facts[head], lineage.status(head, self._at)
                     if head not in answers and self._shown(fact, status):
                         later = tuple(lineage.scheduled(head, self._at))
@@ -117,10 +120,18 @@ class _Recall:
                 break
         return self._accompany(reader, list(answers.values())[: self._request.k])
 
+    def _heads(self, lineage: Lineage, node_id: str) -> list[str]:
+        """Return what answers for a match; who asks of a time gets nothing that began later."""
+        if self._request.as_of is not None:
+            return lineage.heads(node_id, self._at)
+        return lineage.first_heads(node_id, self._at)
+
     def _shown(self, fact: NodeFacts, status: Status) -> bool:
         scope = self._request.scope
         if scope is not None and not contains(fact.scope, scope):
             return False
+        if status is Status.FORGOTTEN:
+            return self._request.include_removed
         return status in {Status.ACTIVE, Status.SCHEDULED}
 
     def _accompany(self, reader: Reader, answers: list[_Answer]) -> list[_Answer]:

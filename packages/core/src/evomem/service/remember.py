@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evomem.domain.decision import Amend, Link, LinkDecision, Override, Suggestion
+from evomem.domain.decision import LinkDecision, Suggestion
 from evomem.domain.draft import Draft
 from evomem.domain.extraction import Extraction
 from evomem.domain.patch import Receipt, Replay
-from evomem.domain.plain import to_plain
 from evomem.domain.planning import NotePlan, plan_note
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Decision, Moved, RememberResult
-from evomem.errors import IdempotencyConflictError
 from evomem.service.candidates import copy_warnings, decide
 from evomem.service.context import Context, until_current
 from evomem.service.facts import facts_of_new, load_note_facts
+from evomem.service.guard import admit_note, as_permitted, linked_nodes
+from evomem.service.replays import find_replay, payload_digest
 from evomem.service.view import view_new, view_nodes
 
 
@@ -33,19 +31,20 @@ def remember(
     """
     started = time.perf_counter()
     payload = _payload(requests) if idempotency_key is not None else None
-    if idempotency_key and payload and (kept := _kept(context, idempotency_key, payload)):
+    requests = [admit_note(context, request) for request in requests]
+    if kept := find_replay(context, idempotency_key, payload):
         return _replayed(context, kept, started)
-    extractions = _extract(context, [request.text for request in requests])
+    extractions = extract(context, [request.text for request in requests])
     decisions = [decide(context, r, e) for r, e in zip(requests, extractions, strict=True)]
 
     def attempt(number: int) -> list[RememberResult]:
-        if idempotency_key and payload and (kept := _kept(context, idempotency_key, payload)):
+        if kept := find_replay(context, idempotency_key, payload):
             return _replayed(context, kept, started)
         draft = _draft(context, requests, decisions, first=number == 0)
-        plans = [
-            plan_note(draft, request, extraction, decided, context.linker.name)
-            for request, extraction, decided in zip(requests, extractions, decisions, strict=True)
-        ]
+        plans = []
+        for request, extraction, decided in zip(requests, extractions, decisions, strict=True):
+            allowed = as_permitted(context, draft, request, decided)
+            plans.append(plan_note(draft, allowed[0], extraction, allowed[1], context.linker.name))
         receipt = _commit(context, draft, requests[0], plans, idempotency_key, payload)
         return _results(context, draft, plans, receipt, started)
 
@@ -72,17 +71,6 @@ def _draft(
     return Draft(context.namespace, now, facts)
 
 
-def linked_nodes(decided: LinkDecision | None) -> tuple[str, ...]:
-    """Return the nodes that a decision changes."""
-    match decided:
-        case Link(old=old):
-            return old
-        case Amend(old=one) | Override(old=one):
-            return (one,)
-        case _:
-            return ()
-
-
 def _commit(
     context: Context,
     draft: Draft,
@@ -100,7 +88,7 @@ def _commit(
         payload_digest=payload,
         replay={"notes": [_kept_ids(plan) for plan in plans]} if key else None,
     )
-    return context.engine.commit(patch)
+    return context.commit(patch)
 
 
 def _kept_ids(plan: NotePlan) -> dict[str, object]:
@@ -115,7 +103,7 @@ def _kept_ids(plan: NotePlan) -> dict[str, object]:
     }
 
 
-def _extract(context: Context, texts: Sequence[str]) -> list[Extraction]:
+def extract(context: Context, texts: Sequence[str]) -> list[Extraction]:
     """Extract fields; whatever goes wrong there, the notes are stored without them."""
     try:
         found = context.cronista.extract(texts)
@@ -127,23 +115,9 @@ def _extract(context: Context, texts: Sequence[str]) -> list[Extraction]:
 
 def _payload(requests: Sequence[RememberRequest]) -> bytes:
     """Digest what the caller asked for, apart from the key and the way it came."""
-    plain = [
-        to_plain(replace(r, idempotency_key=None, source=None, actor=None, warnings=()))
-        for r in requests
-    ]
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).digest()
-
-
-def _kept(context: Context, key: str, payload: bytes) -> Replay | None:
-    with context.engine.read() as reader:
-        kept = reader.replay(context.namespace, key)
-    if kept and kept.payload_digest != payload:
-        message = (
-            f"The idempotency key {key!r} was used for another request (patch {kept.patch_id}). "
-            "Use a new key for a new request."
-        )
-        raise IdempotencyConflictError(message, key=key, patch_id=kept.patch_id)
-    return kept
+    return payload_digest(
+        [replace(r, idempotency_key=None, source=None, actor=None, warnings=()) for r in requests]
+    )
 
 
 def _replayed(context: Context, kept: Replay, started: float) -> list[RememberResult]:
@@ -183,7 +157,11 @@ def _results(
     copies: dict[str, list[str]] = {}
     # Notes that are all new and stand alone are shown without asking the store again.
     alone = not draft.edges and len(draft.nodes) == len(plans)
-    nodes = {record.id: view_new(record, draft.now) for record in draft.nodes if alone}
+    nodes = {
+        record.id: view_new(replace(record, recorded_at=receipt.recorded_at), draft.now)
+        for record in draft.nodes
+        if alone and receipt
+    }
     if not alone:
         with context.engine.read() as reader:
             nodes = view_nodes(reader, context.reach, [p.node_id for p in plans], draft.now)

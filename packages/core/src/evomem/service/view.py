@@ -40,15 +40,19 @@ def view_nodes(
     ends = _by_end(reader.edges(reach, wanted))
     lineage = lineage or reader.lineage(reach, wanted, at)
     statuses = {n: lineage.status(n, at) for n in wanted if n in records}
+    memories = reader.memories(reach, {record.memory_id for record in records.values()})
     # Only what is shown as current can be shown as overridden or amended.
     marks = live_marks(reader, reach, [n for n, s in statuses.items() if s in _CURRENT], at)
-    return {n: _view(records[n], status, ends[n], marks) for n, status in statuses.items()}
+    return {
+        n: _view(records[n], status, memories[records[n].memory_id].version, ends[n], marks)
+        for n, status in statuses.items()
+    }
 
 
 def view_new(record: NodeRecord, at: datetime) -> MemoryNode:
     """Return a node just committed that nothing is linked to, without asking the store again."""
     status = Status.SCHEDULED if record.valid_from > at else Status.ACTIVE
-    return _view(record, status, (), {})
+    return _view(record, status, record.version, (), {})
 
 
 def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
@@ -59,7 +63,9 @@ def _by_end(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
     return ends
 
 
-def _view(record: NodeRecord, status: Status, edges: Iterable[Edge], marks: Marks) -> MemoryNode:
+def _view(
+    record: NodeRecord, status: Status, memory_version: int, edges: Iterable[Edge], marks: Marks
+) -> MemoryNode:
     supersedes: list[str] = []
     superseded_by: list[str] = []
     relations: defaultdict[str, list[str]] = defaultdict(list)
@@ -77,6 +83,7 @@ def _view(record: NodeRecord, status: Status, edges: Iterable[Edge], marks: Mark
         id=record.id,
         memory_id=record.memory_id,
         version=record.version,
+        memory_version=memory_version,
         status=status,
         text=record.text,
         trigger=fields.trigger,

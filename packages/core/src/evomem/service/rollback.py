@@ -1,0 +1,130 @@
+"""Undoing a patch: administrative, never offered to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from evomem.domain.draft import Draft
+from evomem.domain.edge import MARKING
+from evomem.domain.namespace import Reach
+from evomem.domain.patch import Commit, Patch
+from evomem.domain.patch_result import PatchResult
+from evomem.domain.rollback import Prior, plan_rollback, still_standing
+from evomem.engines.base import Reader
+from evomem.errors import InvalidRequestError, UnsafeRollbackError
+from evomem.service.context import Context, until_current
+from evomem.service.facts import load_facts
+from evomem.service.patches import draft_operations, find_commit, patch_result
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackRequest:
+    """A patch to undo.
+
+    Attributes:
+        patch_id: The patch.
+        dry_run: Only tell what would be done.
+        reason: Why, in the caller's words.
+        actor: Who asks.
+        source: By which way it came.
+    """
+
+    patch_id: str
+    dry_run: bool = False
+    reason: str | None = None
+    actor: str | None = None
+    source: str | None = None
+
+
+def rollback(context: Context, request: RollbackRequest) -> PatchResult:
+    """Write a patch that brings the states before another one back as new versions.
+
+    Raises:
+        NotFoundError: The patch is unknown.
+        UnsafeRollbackError: Later patches depend on it; the message names them.
+        InvalidRequestError: There is nothing to undo in it.
+        PolicyDeniedError: The actor may not.
+    """
+    context.policy.check_rollback(request.actor)
+
+    def attempt(_: int) -> PatchResult:
+        with context.engine.read() as reader:
+            undone = find_commit(reader, context.reach, request.patch_id)
+            draft, notices = _plan(context, reader, undone)
+            if request.dry_run:
+                steps = draft_operations(reader, context.reach, draft)
+                return PatchResult(
+                    patch_id=None, sequence=None, operations=steps, warnings=tuple(notices)
+                )
+        patch = draft.build(
+            actor=request.actor,
+            source=request.source,
+            reason=request.reason or f"rollback of {request.patch_id}",
+            rollback_of=request.patch_id,
+            evidence=undone.patch.evidence,
+        )
+        receipt = context.engine.commit(patch)
+        with context.engine.read() as reader:
+            commit = find_commit(reader, context.reach, receipt.patch_id)
+            done = patch_result(reader, context.reach, commit)
+        return replace(done, warnings=tuple(notices))
+
+    return until_current(attempt)
+
+
+def _plan(context: Context, reader: Reader, undone: Commit) -> tuple[Draft, list[str]]:
+    reach, patch = context.reach, undone.patch
+    if not patch.operations:
+        message = f"{patch.id} recorded evidence only, which is never undone: nothing to roll back."
+        raise InvalidRequestError(message, patch_id=patch.id)
+    touched = {step.memory_id for step in patch.operations}
+    _check_untouched(reader, reach, undone, touched)
+    before = reader.before(undone.sequence)
+    earlier = [memory.tip for memory in before.memories(reach, touched).values()]
+    story = before.story(reach, [*earlier, *(n for n in patch.removed if n not in _added(patch))])
+    after = reader.before(undone.sequence + 1).story(reach, [*earlier, *_added(patch)])
+    prior = Prior(story, after, before.records(reach, story.facts))
+    ends = (end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old))
+    tips = [memory.tip for memory in reader.memories(reach, touched).values()]
+    named = [*tips, *_added(patch), *patch.removed, *ends]
+    now = context.time(reader)
+    draft = Draft(context.namespace, now, load_facts(reader, reach, named, now))
+    _check_unmarked(reader, reach, undone, draft)
+    notices = plan_rollback(draft, undone, prior)
+    if not draft.operations:
+        message = f"Nothing of {patch.id} is left to undo. {' '.join(notices)}".strip()
+        raise InvalidRequestError(message, patch_id=patch.id)
+    return draft, notices
+
+
+def _added(patch: Patch) -> list[str]:
+    return [node.id for node in patch.nodes]
+
+
+def _check_untouched(reader: Reader, reach: Reach, undone: Commit, touched: set[str]) -> None:
+    """Refuse if a later patch changed one of the memories."""
+    later = still_standing(reader.later_patches(reach, touched, undone.sequence))
+    if undone.rolled_back_by in later:
+        message = (
+            f"{undone.patch.id} was rolled back by {undone.rolled_back_by}. To bring it back, roll "
+            "that one back."
+        )
+        raise UnsafeRollbackError(message, patch_id=undone.patch.id, dependents=later)
+    if later:
+        raise _unsafe(undone, later)
+
+
+def _check_unmarked(reader: Reader, reach: Reach, undone: Commit, draft: Draft) -> None:
+    """Refuse if a later patch amends or overrides what this one added."""
+    added = set(_added(undone.patch))
+    marks = [e for e in draft.facts.edges if e.kind in MARKING and e.old in added]
+    if later := sorted({e.sequence for e in marks if e.sequence > undone.sequence}):
+        raise _unsafe(undone, reader.patch_ids(reach, later))
+
+
+def _unsafe(undone: Commit, later: list[str]) -> UnsafeRollbackError:
+    message = (
+        f"Later patches depend on {undone.patch.id}: {', '.join(later)}. Roll those back first, "
+        "the latest first, or write the former state anew."
+    )
+    return UnsafeRollbackError(message, patch_id=undone.patch.id, dependents=later)
