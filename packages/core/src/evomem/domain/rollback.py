@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from evomem.domain.draft import Draft
-from evomem.domain.edge import REFINES, RESTORES, SUCCESSION, SUPERSEDES, Edge
+from evomem.domain.edge import RESTORES, SUCCESSION, SUPERSEDES, Edge
 from evomem.domain.identifiers import NODE, new_id
 from evomem.domain.lineage import Lineage
 from evomem.domain.node import NodeRecord, Status
@@ -108,7 +108,7 @@ def _additions(
         begins = _effect(prior.after, node, now)
         if begins is None:
             continue
-        old: str | None = node.id
+        old = node.id
         while old in lines:
             old = lines[old].old
         former = _active(prior.lineage, old, node.memory_id, begins)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evomem.domain.applied import applied, memory_texts
 from evomem.domain.applying import plan_operation
 from evomem.domain.draft import Draft
 from evomem.domain.extraction import Extraction
@@ -36,10 +37,11 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
 
     def attempt(_: int) -> PatchResult:
         if kept := find_replay(context, key, payload):
-            return _result(context, kept.patch_id, (), replayed=True)
+            return _replayed(context, kept.patch_id)
         with context.engine.read() as reader:
             draft = _draft(context, reader, request)
             check_apply(context, reader, request, draft)
+        texts = memory_texts(draft)
         for number, operation in enumerate(request.operations):
             _plan(draft, number, operation, fields[number])
         receipt = context.commit(
@@ -53,7 +55,14 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
                 evidence=request.evidence,
             )
         )
-        return _result(context, receipt.patch_id, request.warnings, replayed=False)
+        records = {**draft.facts.records, **{node.id: node for node in draft.nodes}}
+        return PatchResult(
+            patch_id=receipt.patch_id,
+            sequence=receipt.sequence,
+            operations=applied(draft.operations, texts, records),
+            evidence=request.evidence,
+            warnings=request.warnings,
+        )
 
     return until_current(attempt)
 
@@ -111,10 +120,8 @@ def _digest(operation: RequestedOperation, scopes: dict[str, str | None]) -> byt
             return digest(operation.new_content, scope, None)
 
 
-def _result(
-    context: Context, patch_id: str, warnings: tuple[str, ...], *, replayed: bool
-) -> PatchResult:
+def _replayed(context: Context, patch_id: str) -> PatchResult:
+    """Answer as the first call did; what it did has not changed, as patches never do."""
     with context.engine.read() as reader:
         commit = find_commit(reader, context.reach, patch_id)
-        done = patch_result(reader, context.reach, commit, replayed=replayed)
-    return replace(done, warnings=warnings)
+        return patch_result(reader, context.reach, commit, replayed=True)

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
-from evomem.domain.diff import unified_diff
-from evomem.domain.draft import Draft
+from evomem.domain.applied import MemoryText, applied
 from evomem.domain.edge import Edge
 from evomem.domain.namespace import Reach
-from evomem.domain.node import NodeRecord
-from evomem.domain.patch import Commit, Op, Operation
+from evomem.domain.patch import Commit, Op
 from evomem.domain.patch_result import AppliedOperation, PatchLink, PatchRecord, PatchResult
 from evomem.domain.time import EPOCH
 from evomem.engines.base import Reader
 from evomem.errors import NotFoundError
 from evomem.service.context import Context
-
-_LINKS = {Op.LINK, Op.UNLINK}
-
-
-@dataclass(slots=True)
-class _State:
-    """A memory while its operations are gone through."""
-
-    version: int
-    tip: str
-    text: str | None
 
 
 def get_patch(context: Context, patch_id: str) -> PatchRecord:
@@ -58,7 +44,7 @@ def patch_result(
     return PatchResult(
         patch_id=commit.patch.id,
         sequence=commit.sequence,
-        operations=applied(reader, reach, commit),
+        operations=_operations(reader, reach, commit),
         evidence=_evidence(commit),
         replayed=replayed,
     )
@@ -86,61 +72,21 @@ def patch_record(reader: Reader, reach: Reach, commit: Commit) -> PatchRecord:
     )
 
 
-def applied(reader: Reader, reach: Reach, commit: Commit) -> tuple[AppliedOperation, ...]:
-    """Return the operations of a commit, each with its diff."""
+def _operations(reader: Reader, reach: Reach, commit: Commit) -> tuple[AppliedOperation, ...]:
     patch = commit.patch
-    before = reader.before(commit.sequence)
-    states = _states(before, reach, {step.memory_id for step in patch.operations})
+    before = _texts(reader.before(commit.sequence), reach, {s.memory_id for s in patch.operations})
     known = {node.id: node for node in patch.nodes}
     removed = [s.node_id for s in patch.operations if s.op is Op.REMOVE and s.node_id not in known]
-    return diffed(patch.operations, states, {**known, **reader.records(reach, removed)})
+    return applied(patch.operations, before, {**known, **reader.records(reach, removed)})
 
 
-def draft_operations(reader: Reader, reach: Reach, draft: Draft) -> tuple[AppliedOperation, ...]:
-    """Return the operations that a draft would make, each with its diff."""
-    states = _states(reader, reach, {step.memory_id for step in draft.operations})
-    records = {**draft.facts.records, **{node.id: node for node in draft.nodes}}
-    return diffed(draft.operations, states, records)
-
-
-def diffed(
-    operations: Sequence[Operation],
-    states: Mapping[str, _State],
-    records: Mapping[str, NodeRecord],
-) -> tuple[AppliedOperation, ...]:
-    """Return operations with their diffs, each against the state that the former one left.
-
-    Args:
-        operations: In order, of one patch.
-        states: The memories before them.
-        records: The nodes that they add or remove.
-    """
-    current = {memory_id: _State(s.version, s.tip, s.text) for memory_id, s in states.items()}
-    done = []
-    for step in operations:
-        state = current.setdefault(step.memory_id, _State(0, "", None))
-        before = f"{step.memory_id}@{state.version}"
-        after = f"{step.memory_id}@{step.version}"
-        diff = ""
-        if step.op is Op.REMOVE:
-            diff = unified_diff(records[step.node_id].text, None, before, after)
-            state.text = None if step.node_id == state.tip else state.text
-        elif step.op not in _LINKS:
-            text = records[step.node_id].text
-            diff = unified_diff(state.text, text, before, after)
-            state.tip, state.text = step.node_id, text
-        state.version = step.version
-        done.append(AppliedOperation(step.op, step.memory_id, step.version, step.node_id, diff))
-    return tuple(done)
-
-
-def _states(reader: Reader, reach: Reach, memory_ids: set[str]) -> dict[str, _State]:
+def _texts(reader: Reader, reach: Reach, memory_ids: set[str]) -> dict[str, MemoryText]:
     memories = reader.memories(reach, memory_ids)
     tips = [memory.tip for memory in memories.values()]
     texts = reader.records(reach, tips)
     facts = reader.lineage(reach, tips, EPOCH).facts
     return {
-        memory.id: _State(
+        memory.id: MemoryText(
             memory.version,
             memory.tip,
             None if facts[memory.tip].removed else texts[memory.tip].text,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from evomem.domain.applied import applied, memory_texts
 from evomem.domain.draft import Draft
 from evomem.domain.edge import MARKING
 from evomem.domain.namespace import Reach
@@ -14,7 +16,7 @@ from evomem.engines.base import Reader
 from evomem.errors import InvalidRequestError, UnsafeRollbackError
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts
-from evomem.service.patches import draft_operations, find_commit, patch_result
+from evomem.service.patches import find_commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,10 @@ def rollback(context: Context, request: RollbackRequest) -> PatchResult:
     def attempt(_: int) -> PatchResult:
         with context.engine.read() as reader:
             undone = find_commit(reader, context.reach, request.patch_id)
-            draft, notices = _plan(context, reader, undone)
-            if request.dry_run:
-                steps = draft_operations(reader, context.reach, draft)
-                return PatchResult(
-                    patch_id=None, sequence=None, operations=steps, warnings=tuple(notices)
-                )
-        patch = draft.build(
+            planned = _plan(context, reader, undone)
+        if request.dry_run:
+            return planned.result
+        patch = planned.draft.build(
             actor=request.actor,
             source=request.source,
             reason=request.reason or f"rollback of {request.patch_id}",
@@ -64,15 +63,22 @@ def rollback(context: Context, request: RollbackRequest) -> PatchResult:
             evidence=undone.patch.evidence,
         )
         receipt = context.engine.commit(patch)
-        with context.engine.read() as reader:
-            commit = find_commit(reader, context.reach, receipt.patch_id)
-            done = patch_result(reader, context.reach, commit)
-        return replace(done, warnings=tuple(notices))
+        return replace(
+            planned.result,
+            patch_id=receipt.patch_id,
+            sequence=receipt.sequence,
+            evidence=patch.evidence,
+        )
 
     return until_current(attempt)
 
 
-def _plan(context: Context, reader: Reader, undone: Commit) -> tuple[Draft, list[str]]:
+class _Planned(NamedTuple):
+    draft: Draft
+    result: PatchResult
+
+
+def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
     reach, patch = context.reach, undone.patch
     if not patch.operations:
         message = f"{patch.id} recorded evidence only, which is never undone: nothing to roll back."
@@ -90,11 +96,15 @@ def _plan(context: Context, reader: Reader, undone: Commit) -> tuple[Draft, list
     now = context.time(reader)
     draft = Draft(context.namespace, now, load_facts(reader, reach, named, now))
     _check_unmarked(reader, reach, undone, draft)
+    texts = memory_texts(draft)
     notices = plan_rollback(draft, undone, prior)
     if not draft.operations:
         message = f"Nothing of {patch.id} is left to undo. {' '.join(notices)}".strip()
         raise InvalidRequestError(message, patch_id=patch.id)
-    return draft, notices
+    records = {**draft.facts.records, **{node.id: node for node in draft.nodes}}
+    steps = applied(draft.operations, texts, records)
+    result = PatchResult(patch_id=None, sequence=None, operations=steps, warnings=tuple(notices))
+    return _Planned(draft, result)
 
 
 def _added(patch: Patch) -> list[str]:
