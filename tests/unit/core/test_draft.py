@@ -14,7 +14,8 @@ def test_an_untouched_draft_writes_nothing():
     draft = draft_of(record("a"))
     assert draft.is_empty
     patch = draft.build()
-    assert (patch.nodes, patch.edges, patch.operations, patch.memories) == ((), (), (), ())
+    assert (patch.nodes, patch.edges, patch.operations, patch.events) == ((), (), (), ())
+    assert draft.memories == {}
 
 
 def test_a_patch_expects_all_that_the_plan_took_for_granted():
@@ -43,7 +44,7 @@ def test_a_patch_carries_who_asked_and_why():
     assert (patch.idempotency_key, patch.payload_digest, patch.replay) == ("k", b"d", {"notes": []})
     assert (patch.namespace, patch.recorded_at) == (("t",), NOW)
     assert [node.id for node in patch.nodes] == [planned.node_id]
-    assert patch.memories == (MemoryState("m-a", 2, planned.node_id, NOW),)
+    assert draft.memories == {"m-a": MemoryState("m-a", 2, planned.node_id, NOW)}
     assert len(patch.events) == 1
     assert draft.build().id != patch.id
 

@@ -24,6 +24,9 @@ from evomem.domain.request import (
 )
 from evomem.domain.text import MAX_TEXT_BYTES
 
+MARCH = datetime(2026, 3, 1, tzinfo=UTC)
+LATER = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
 
 def remember(**given):
     return parse_remember({"text": "x", **given})
@@ -235,9 +238,45 @@ def test_recall_options_are_read():
             "include_history": True,
             "history_depth": 0,
             "include_children": True,
+            "as_of": "2026-03-01",
+            "known_at": LATER.timestamp(),
+            "include_removed": True,
         }
     )
-    assert request == RecallRequest("x", 100, "eu", ("a",), "s", {"n": 1}, True, 0, True)
+    assert request == RecallRequest(
+        "x", 100, "eu", ("a",), "s", {"n": 1}, True, 0, True, MARCH, LATER, True
+    )
+
+
+def read_times(**given):
+    recall = parse_recall({"query": "x", **given})
+    listed = parse_list(given)
+    assert (recall.as_of, recall.known_at) == (listed.as_of, listed.known_at)
+    return recall.as_of, recall.known_at
+
+
+def test_the_two_times_of_a_question_are_read_apart():
+    assert read_times() == (None, None)
+    assert read_times(as_of=None, known_at=None) == (None, None)
+    assert read_times(as_of=MARCH) == (MARCH, None)
+    assert read_times(known_at=MARCH) == (None, MARCH)
+    assert read_times(known_at=MARCH, as_of="2026-03-02T12:00Z") == (LATER, MARCH)
+    assert read_times(known_at=LATER, as_of=MARCH) == (MARCH, LATER)
+
+
+@pytest.mark.parametrize("name", ["as_of", "known_at"])
+@pytest.mark.parametrize("value", ["soon", "", True, [], {}, float("nan")], ids=repr)
+def test_what_is_no_time_is_refused(name, value):
+    for parse in (parse_list, lambda given: parse_recall({"query": "x", **given})):
+        with pytest.raises(InvalidRequestError, match="is not a time") as refusal:
+            parse({name: value})
+        assert refusal.value.details == {"field": name}
+
+
+@pytest.mark.parametrize("name", ["asof", "as-of", "knownAt", "known", "include_remove"])
+def test_a_time_by_another_name_is_refused(name):
+    with pytest.raises(InvalidRequestError, match="did you mean"):
+        parse_recall({"query": "x", name: MARCH}, tolerate_unknown=True)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +289,9 @@ def test_recall_options_are_read():
         {"k": "5"},
         {"history_depth": -1},
         {"history_depth": 101},
+        {"include_removed": "no"},
+        {"include_removed": 1},
+        {"include_removed": None},
         {"filter": 7},
         {"tags": 7},
     ],

@@ -106,9 +106,10 @@ def read_document(file: str) -> Value | None:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         problem = f'this is not YAML: {error.problem}. Quote a text that begins with a sign: "*"'
         raise _refusal(file, line, problem) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
-        raise _refusal(file, line, f"this is not YAML: {str(error).splitlines()[0]}") from error
+        reason = str(error).partition("\n")[0]
+        raise _refusal(file, line, f"this is not YAML: {reason}") from error
     return Value(file, "", node) if node else None
 
 

@@ -54,7 +54,7 @@ def load_settings(path: str | os.PathLike[str] | None = None) -> Settings:
         InvalidRequestError: The file cannot be read, or says something that has no meaning; the
             message and the details name file, line and key.
     """
-    chosen = os.environ.get(CONFIG_VARIABLE, "").strip() if path is None else str(path)
+    chosen = os.environ.get(CONFIG_VARIABLE, "").strip() if path is None else os.fspath(path)
     if path is None and not chosen:
         return Settings()
     file = str(Path(os.path.expandvars(chosen)).expanduser().absolute())

@@ -34,7 +34,6 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 
 JWT = re.compile(r"(?<![\w-])(eyJ[\w-]{8,}+)=*\.[\w-]+=*(?:\.[\w-]*){0,3}", re.ASCII)
-# RFC 7515, 4.1.1: the header of every signed token names its algorithm.
 MAX_JWT_HEADER = 4096
 
 # PuTTY's files have no END line; their last line is the MAC.
@@ -56,6 +55,7 @@ def json_web_tokens(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _names_an_algorithm(header: str) -> bool:
+    """Tell whether it is the header of a token: RFC 7515, 4.1.1 asks for `alg` in each."""
     if len(header) > MAX_JWT_HEADER:
         return False
     try:

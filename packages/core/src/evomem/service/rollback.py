@@ -86,13 +86,13 @@ def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
     touched = {step.memory_id for step in patch.operations}
     _check_untouched(reader, reach, undone, touched)
     before = reader.before(undone.sequence)
-    earlier = [memory.tip for memory in before.memories(reach, touched).values()]
-    story = before.story(reach, [*earlier, *(n for n in patch.removed if n not in _added(patch))])
-    after = reader.before(undone.sequence + 1).story(reach, [*earlier, *_added(patch)])
+    ends = [end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old)]
+    changed = [*_added(patch), *patch.removed, *ends]
+    story = before.story(reach, changed)
+    after = reader.before(undone.sequence + 1).story(reach, changed)
     prior = Prior(story, after, before.records(reach, story.facts))
-    ends = (end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old))
     tips = [memory.tip for memory in reader.memories(reach, touched).values()]
-    named = [*tips, *_added(patch), *patch.removed, *ends]
+    named = [*tips, *changed]
     now = context.time(reader)
     draft = Draft(context.namespace, now, load_facts(reader, reach, named, now))
     _check_unmarked(reader, reach, undone, draft)
