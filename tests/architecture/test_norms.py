@@ -26,16 +26,19 @@ MAX_LINES = 400
 MAX_COMMENT_SHARE = 0.08
 VAGUE_NAMES = {"utils", "common", "helpers"}
 HEAVY_MODULES = {
+    "detect_secrets",
     "mcp",
     "openai",
     "peft",
     "psycopg",
     "pydantic",
     "pydantic_settings",
+    "requests",
     "rich",
     "torch",
     "transformers",
     "typer",
+    "yaml",
 }
 MACHINE_PATH = re.compile(r"(?<![\w./-])/(?:work|root)(?![\w-])")
 REGISTRY_HOST = re.compile(r"\b(?:pypi|pythonhosted|npmjs)\.(?:org|com)\b")

@@ -11,7 +11,19 @@ from evomem_bench.report import Report
 from evomem_bench.speed.run import Sizes, run_speed
 from evomem_bench.timing import in_turns, percentile
 
-TINY = Sizes(vocabulary=500, few=20, many=50, links=20, writes=20, queries=8, imports=1, recalls=3)
+TINY = Sizes(
+    vocabulary=500,
+    few=20,
+    many=50,
+    links=20,
+    writes=20,
+    queries=8,
+    imports=1,
+    recalls=3,
+    operations=12,
+    patches=10,
+    examined=30,
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +50,8 @@ def test_the_document_names_the_run_and_every_row_its_system(report, rows):
         "load",
         "write",
         "recall",
+        "patch",
+        "doctor",
         "import",
         "memory",
     }

@@ -10,8 +10,12 @@ from evomem.cli.session import command_line
 
 COMMANDS = {
     *("init", "remember", "recall", "show", "history", "list", "link", "unlink", "forget"),
-    *("review", "stats", "demo"),
+    *("review", "stats", "demo", "search", "event", "apply", "patch", "policy"),
 }
+NESTED = [
+    *(("event", command) for command in ("record", "get")),
+    *(("patch", command) for command in ("list", "show", "rollback")),
+]
 
 
 def call(*words, exit_code=0):
@@ -28,6 +32,31 @@ def test_help_names_every_command():
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_explains_itself(command):
     assert call(command, "--help").stdout.startswith(f"Usage: root {command}")
+
+
+@pytest.mark.parametrize("words", NESTED)
+def test_every_command_of_a_group_explains_itself(words):
+    assert words[1] in call(words[0], "-h").stdout.split()
+    assert call(*words, "--help").stdout.startswith(f"Usage: root {' '.join(words)}")
+
+
+@pytest.mark.parametrize("words", [["patch"], ["event"], ["--json", "patch"], ["patch", "--json"]])
+def test_a_group_without_a_command_is_wrong_usage_and_prints_help(words):
+    result = call(*words, exit_code=2)
+    assert result.stdout == ""
+    assert "Commands:" in result.stderr
+
+
+def test_an_unknown_command_of_a_group_is_wrong_usage():
+    assert "Did you mean 'show'" in call("patch", "shwo", exit_code=2).stderr
+
+
+def test_global_options_may_stand_anywhere_around_the_command_of_a_group(db):
+    recorded = call("event", "--db", str(db), "record", "--json", "user", "Hi.", "--namespace=a")
+    event_id = json.loads(recorded.stdout)["id"]
+    words = ("event", "get", "--json", event_id, "--db", str(db))
+    assert json.loads(call(*words, "--namespace", "a").stdout)["content"] == "Hi."
+    assert call(*words, "--namespace", "b", exit_code=1).exit_code == 1
 
 
 def test_the_version_is_printed():
@@ -53,7 +82,9 @@ def test_what_follows_two_dashes_is_text(db):
     assert shown.splitlines()[1].strip() == "--json"
 
 
-@pytest.mark.parametrize("words", [["--db"], ["list", "--db"], ["list", "--namespace"]])
+@pytest.mark.parametrize(
+    "words", [["--db"], ["list", "--db"], ["list", "--namespace"], ["policy", "--config"]]
+)
 def test_an_option_without_its_value_is_wrong_usage(words):
     assert words[-1] in call(*words, exit_code=2).stderr
 

@@ -136,11 +136,50 @@ def test_purge_asks_on_a_terminal(tmp_path, answer, code):
     assert json.loads(out).get("purged", False) is (code == 0)
 
 
+def test_evidence_becomes_a_patch_through_pipes(tmp_path):
+    db = tmp_path / "s.db"
+    event = json.loads(call("--db", db, "--json", "event", "record", "user", "Use SQLite.")[0])[
+        "id"
+    ]
+    operations = tmp_path / "operations.json"
+    operations.write_text('[{"op": "ADD", "subject": "ledger", "content": "On SQLite."}]', "utf-8")
+    with operations.open("rb") as stdin:
+        out, err = call("--db", db, "apply", "-", "--evidence", event, "--json", stdin=stdin)
+    assert err == ""
+    patch_id = json.loads(out)["patch_id"]
+    out, _ = call("--db", db, "patch", "show", patch_id)
+    assert "+On SQLite." in out
+    assert "\x1b" not in out
+    _, err = call("--db", db, "patch", "rollback", patch_id, exit_code=1)
+    assert "--yes" in err
+    out, _ = call("--db", db, "patch", "rollback", patch_id, "--yes")
+    assert "REMOVE" in out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are of POSIX")
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"y\n", 0)])
+def test_a_rollback_shows_the_diff_and_asks_on_a_terminal(tmp_path, answer, code):
+    import pty
+
+    db = tmp_path / "s.db"
+    patch_id = json.loads(call("--db", db, "--json", "remember", "A note.")[0])["patch_id"]
+    ours, theirs = pty.openpty()
+    os.write(ours, answer)
+    with start("--db", db, "--json", "patch", "rollback", patch_id, stdin=theirs) as process:
+        out, err = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == code
+    assert b"-A note." in err
+    assert err.index(b"-A note.") < err.index(f"Roll back {patch_id}?".encode())
+    assert bool(json.loads(out).get("patch_id")) is (code == 0)
+
+
 def test_help_and_json_import_nothing_slow(tmp_path):
     call("--db", tmp_path / "s.db", "init")
     code = (
         "import sys; from evomem.cli.main import app; app(sys.argv[1:], standalone_mode=False);"
-        "print([m for m in sys.modules if m.split('.')[0] in ('rich', 'asyncio', 'mcp')])"
+        "print([m for m in sys.modules if m.split('.')[0] in ('rich', 'asyncio', 'mcp', 'yaml')])"
     )
     for words in (["--help"], ["--db", str(tmp_path / "s.db"), "--json", "stats"]):
         done = subprocess.run(

@@ -120,8 +120,152 @@ def test_stats_show_the_absolute_path_and_the_counts(run, run_json, db):
     assert "1 active, 1 superseded" in shown
 
 
+@pytest.fixture
+def memory_id(run_json, story):
+    found: str = run_json("show", story[1])["memory_id"]
+    return found
+
+
+def test_a_memory_is_shown_with_its_operations(run, run_json, story, memory_id):
+    old, new = story
+    record = run_json("show", memory_id)
+    assert (record["memory_id"], record["version"], record["node"]["id"]) == (memory_id, 2, new)
+    assert [(step["op"], step["node_id"]) for step in record["history"]] == [
+        ("ADD", old),
+        ("SUPERSEDE", new),
+    ]
+    lines = run("show", memory_id).stdout.splitlines()
+    assert lines[0] == f"memory {memory_id}  version 2"
+    assert lines[1].split()[:2] == ["active", new]
+    assert [line.split()[:4] for line in lines if line.startswith("version")] == [
+        ["version", "1", "ADD", old],
+        ["version", "2", "SUPERSEDE", new],
+    ]
+    assert f"{memory_id} version 1, now at 2" in run("show", old).stdout
+
+
+def test_a_removed_memory_is_shown_as_forgotten(run, run_json, story, memory_id):
+    run("forget", story[1], "--purge", "--yes")
+    record = run_json("show", memory_id)
+    assert (record["status"], record["version"]) == ("forgotten", 3)
+    shown = run("show", memory_id).stdout
+    assert "forgotten" in shown
+    assert NEW not in shown
+    assert "(text purged)" in shown
+
+
+def test_a_memory_that_another_one_replaced_names_where_it_leads(run, story, memory_id, note):
+    later = note("The ledger is on paper.")
+    run("link", later, "--supersedes", story[1])
+    assert f"  leads to: {later}" in run("show", memory_id).stdout.splitlines()
+
+
+def test_the_history_of_a_memory_is_that_of_its_tip(run_json, story, memory_id):
+    old, new = story
+    assert [node["id"] for node in run_json("history", memory_id)["nodes"]] == [new, old]
+
+
+@pytest.mark.usefixtures("story")
+@pytest.mark.parametrize("command", ["show", "history"])
+def test_ids_of_evidence_and_patches_point_to_their_commands(run, run_json, db, command):
+    event = run_json("event", "record", "user", "Hello.")
+    others = {event["id"]: "event get", event["patch_id"]: "patch show"}
+    for given, other in others.items():
+        shown = run(command, given, exit_code=1).stderr
+        assert f"Show it with: evomem {other} {given} --db {db}" in shown
+        assert run_json(command, given, exit_code=1)["error"]["code"] == "NOT_FOUND"
+    shown = run(command, "m00000000000", exit_code=1).stderr
+    assert "no memory of this namespace" in shown
+
+
+def test_search_shows_the_memory_and_its_version(run, run_json, story, memory_id):
+    (hit,) = run_json("search", "ledger", "postgres")["hits"]
+    assert (hit["node"]["id"], hit["node"]["memory_version"]) == (story[1], 2)
+    lines = run("search", "ledger").stdout.splitlines()
+    assert lines[0].split()[:3] == ["1.", "active", story[1]]
+    assert lines[1].strip() == f"memory {memory_id}  version 2"
+    assert memory_id not in run("recall", "ledger").stdout
+
+
+def test_search_finds_what_was_removed_only_if_asked(run, run_json, story, memory_id):
+    run("forget", story[1])
+    assert run_json("search", "sqlite")["hits"] == []
+    assert run("search", "sqlite").stdout == "No memory answers this.\n"
+    (hit,) = run_json("search", "sqlite", "--include-removed")["hits"]
+    assert (hit["node"]["status"], hit["node"]["memory_version"]) == ("forgotten", 3)
+    shown = run("search", "sqlite", "--include-removed").stdout
+    assert f"1. forgotten  {story[1]}" in shown
+    assert f"memory {memory_id}  version 3" in shown
+
+
+def test_search_filters(run, run_json, note):
+    tagged = note("Ledger one.", "--tag", "db")
+    scoped = note("Ledger two.", "--scope", "production", "--session", "s1")
+    run("remember", "Ledger below.", "--namespace", "default/team")
+
+    def found(*words):
+        return {hit["node"]["id"] for hit in run_json("search", "ledger", *words)["hits"]}
+
+    assert found() == {tagged, scoped}
+    assert len(found("-k", 1)) == 1
+    assert found("--tag", "db") == {tagged}
+    assert found("--session", "s1") == {scoped}
+    assert found("--scope", "staging") == {tagged}
+    assert len(found("--children")) == 3
+
+
+@pytest.fixture
+def planned(note):
+    """A decision of 2020, and the one that holds from 2030 on."""
+    old = note("Ledger on Postgres.", "--valid-from", "2020-01-01")
+    return old, note("Ledger on SQLite.", "--supersedes", old, "--valid-from", "2030-01-01")
+
+
+def test_reads_answer_for_a_time(run_json, planned):
+    old, new = planned
+    memory_id = run_json("show", old)["memory_id"]
+    for time, head, status in (("2025-01-01", old, "active"), ("2031-01-01", new, "superseded")):
+        at = ("--as-of", time)
+        assert run_json("show", old, *at)["status"] == status
+        assert run_json("show", memory_id, *at)["node"]["id"] == head
+        for command in ("recall", "search"):
+            assert run_json(command, "ledger", *at)["hits"][0]["node"]["id"] == head
+        assert [node["id"] for node in run_json("list", *at)["nodes"]] == [head]
+    for given in (*planned, memory_id):
+        told = run_json("history", given, "--as-of", "2025-01-01")["nodes"]
+        assert [node["id"] for node in told] == [old]
+        assert run_json("history", given, "--as-of", "2019-01-01")["nodes"] == []
+
+
+def test_reads_answer_from_what_was_known(run, run_json, story, memory_id):
+    old, new = story
+    at = ("--known-at", run_json("show", old)["recorded_at"])
+    assert run_json("show", old, *at)["status"] == "active"
+    record = run_json("show", memory_id, *at)
+    assert (record["version"], record["node"]["id"]) == (1, old)
+    for command in ("recall", "search"):
+        assert run_json(command, "ledger", *at)["hits"][0]["node"]["id"] == old
+    assert [node["id"] for node in run_json("list", *at)["nodes"]] == [old]
+    for given in (old, memory_id):
+        assert [node["id"] for node in run_json("history", given, *at)["nodes"]] == [old]
+    for given in (old, memory_id):
+        run("show", given, "--known-at", "2020-01-01", exit_code=1)
+        run("history", given, "--known-at", "2020-01-01", exit_code=1)
+    run("show", new, *at, exit_code=1)
+
+
+@pytest.mark.parametrize("option", ["--as-of", "--known-at"])
+def test_a_time_that_is_none_is_refused(run, story, option):
+    for words in (["show", story[0]], ["history", story[0]], ["list"], ["recall", "x"]):
+        assert "='soon' is not a time" in run(*words, option, "soon", exit_code=1).stderr
+
+
 @pytest.mark.parametrize(
-    "words", [["recall", "x"], ["list"], ["stats"], ["show", "n"], ["history", "n"], ["review"]]
+    "words",
+    [
+        *(["recall", "x"], ["search", "x"], ["list"], ["stats"], ["review"]),
+        *(["show", "n"], ["show", "m00000000000"], ["history", "n"]),
+    ],
 )
 def test_a_read_does_not_make_a_missing_store(run, db, words):
     result = run(*words, exit_code=1)

@@ -13,6 +13,7 @@ from pathlib import Path
 from evomem_bench.corpus import VOCABULARY_FULL, VOCABULARY_QUICK, Corpus
 from evomem_bench.report import Report
 from evomem_bench.speed.footprint import measure_imports, measure_memory
+from evomem_bench.speed.patches import measure_doctor, measure_patches
 from evomem_bench.speed.recall import measure_recalls
 from evomem_bench.speed.stores import load
 from evomem_bench.speed.write import measure_writes
@@ -32,6 +33,9 @@ class Sizes:
         queries: Queries timed at each size.
         imports: Processes started for each import.
         recalls: Recalls before memory is measured.
+        operations: Operations of the one large patch.
+        patches: Single operations timed.
+        examined: Notes of the store that the doctor examines.
     """
 
     vocabulary: int = VOCABULARY_FULL
@@ -42,10 +46,13 @@ class Sizes:
     queries: int = 1000
     imports: int = 11
     recalls: int = 50
+    operations: int = 1000
+    patches: int = 500
+    examined: int = 100_000
 
 
 FULL = Sizes()
-QUICK = Sizes(vocabulary=VOCABULARY_QUICK, links=1000, writes=310, queries=200)
+QUICK = Sizes(vocabulary=VOCABULARY_QUICK, links=1000, writes=310, queries=200, examined=10_000)
 
 
 def run_speed(sizes: Sizes, seed: int) -> Report:
@@ -64,6 +71,9 @@ def run_speed(sizes: Sizes, seed: int) -> Report:
         for loaded in (few, many):
             queries = corpus.queries(loaded.notes, sizes.queries)
             rows += measure_recalls(loaded, queries, generator)
+        several = corpus.notes(sizes.operations + sizes.patches)
+        rows += measure_patches(folder, several, sizes.operations, generator)
+        rows.append(measure_doctor(folder, corpus, sizes.examined))
         rows += measure_imports(sizes.imports, generator)
         queries = corpus.queries(many.notes, sizes.recalls)
         rows += measure_memory(many.path, sizes.many, queries)

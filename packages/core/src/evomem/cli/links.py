@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from evomem.cli import printing
-from evomem.cli.session import Session
-from evomem.errors import InvalidRequestError
+from evomem.cli.session import Session, confirm
 
 Reason = Annotated[str | None, typer.Option(help="Why, in one line.")]
 Actor = Annotated[str | None, typer.Option(help="Who does it.")]
@@ -65,22 +63,10 @@ def forget(
     """Take a node out of recall; its history is kept."""
     session: Session = ctx.obj
     if purge and not yes:
-        _confirm_purge(node_id)
+        confirm(
+            f"Delete the text of {node_id} for good?",
+            f"Purging deletes the text of {node_id} for good: confirm it with --yes.",
+        )
     with session.open() as memory:
         result = memory.forget(node_id, purge=purge, reason=reason, actor=actor, source="cli")
     session.answer(result, printing.forgotten)
-
-
-def _confirm_purge(node_id: str) -> None:
-    """Ask on a terminal; elsewhere only `--yes` will do.
-
-    Raises:
-        InvalidRequestError: Not confirmed.
-    """
-    if sys.stdin is not None and sys.stdin.isatty():
-        if typer.confirm(f"Delete the text of {node_id} for good?", err=True):
-            return
-        message = "Not confirmed: nothing was done."
-    else:
-        message = f"Purging deletes the text of {node_id} for good: confirm it with --yes."
-    raise InvalidRequestError(message, node_id=node_id)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import evomem
-from evomem.cli import demo, links, notes, reading, store
+from evomem.cli import audit, demo, events, links, notes, patches, policy, reading, store
 from evomem.cli.environment import unread_variables
 from evomem.cli.group import EvoMemGroup
 from evomem.cli.session import Session, print_document, warn
@@ -21,7 +21,7 @@ INTERRUPTED = 130
 app = typer.Typer(
     cls=EvoMemGroup,
     help="A memory for AI agents that knows when a decision was replaced.",
-    epilog="--db, --namespace and --json may stand before or after the command. "
+    epilog="--db, --namespace, --json and --config may stand before or after the command. "
     "Exit codes: 0 done, 1 refused, 2 wrong usage.",
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
@@ -47,6 +47,10 @@ def begin(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="The policy file; default $EVOMEM_CONFIG, else no file."),
+    ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Take the global options."""
@@ -60,7 +64,7 @@ def begin(
         ctx.fail("Missing command.")
     for line in unread_variables(os.environ):
         warn(line)
-    ctx.obj = Session(db, namespace, json)
+    ctx.obj = Session(db, namespace, json, config)
 
 
 def _print_version(*, as_json: bool) -> None:
@@ -73,6 +77,7 @@ def _print_version(*, as_json: bool) -> None:
 app.command("init")(store.init)
 app.command("remember")(notes.remember)
 app.command("recall")(notes.recall)
+app.command("search")(reading.search)
 app.command("show")(reading.show)
 app.command("history")(reading.history)
 app.command("list")(reading.list_nodes)
@@ -81,6 +86,12 @@ app.command("unlink")(links.unlink)
 app.command("forget")(links.forget)
 app.command("review")(reading.review)
 app.command("stats")(reading.stats)
+app.add_typer(events.app, name="event")
+app.command("apply")(patches.apply)
+app.add_typer(patches.app, name="patch")
+app.command("policy")(policy.policy)
+app.command("export")(audit.export)
+app.command("doctor")(audit.doctor)
 app.command("demo")(demo.demo)
 
 

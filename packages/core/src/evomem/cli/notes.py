@@ -12,7 +12,7 @@ import typer
 from typer.models import OptionInfo
 
 from evomem.cli import printing
-from evomem.cli.reading import Children, Scope, SessionName, Tags
+from evomem.cli.reading import AsOf, Children, KnownAt, Scope, SessionName, Tags, time_option
 from evomem.cli.session import Session
 from evomem.domain.request import RecallOptions, RememberOptions
 
@@ -32,12 +32,6 @@ class Linking(StrEnum):
 
 def _ids(text: str) -> OptionInfo:
     option: OptionInfo = typer.Option(metavar="ID", help=f"{text}, whole id; may be repeated.")
-    return option
-
-
-def _time(text: str) -> OptionInfo:
-    form = "as 2026-03-01 or 2026-03-01T09:30:00Z"
-    option: OptionInfo = typer.Option(metavar="TIME", help=f"{text}, {form}.")
     return option
 
 
@@ -72,9 +66,9 @@ def remember(
     idempotency_key: Annotated[
         str | None, typer.Option(help="Repeats of the call return the first result.")
     ] = None,
-    valid_from: Annotated[str | None, _time("From when it holds")] = None,
-    valid_to: Annotated[str | None, _time("Until when it holds")] = None,
-    created_at: Annotated[str | None, _time("When it was said")] = None,
+    valid_from: Annotated[str | None, time_option("From when it holds")] = None,
+    valid_to: Annotated[str | None, time_option("Until when it holds")] = None,
+    created_at: Annotated[str | None, time_option("When it was said")] = None,
     metadata: Annotated[
         str | None, typer.Option(metavar="JSON", help='An object, as {"ticket": 7}.')
     ] = None,
@@ -106,7 +100,7 @@ def remember(
         actor=actor,
         source="cli",
     )
-    note = _text(text)
+    note = read_text(text)
     with here.open(linking=linking.value, cronista=cronista) as memory:
         result = memory.remember(note, **options)
     here.answer(result, lambda console, _: printing.remembered(console, result, here))
@@ -128,6 +122,8 @@ def recall(
         int | None, typer.Option(help="With how many earlier nodes, 0 to 100; default 5.")
     ] = None,
     children: Children = False,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
 ) -> None:
     """Answer a question with what is in force, whatever version it matches."""
     here: Session = ctx.obj
@@ -140,17 +136,19 @@ def recall(
         include_history=history or depth is not None,
         history_depth=5 if depth is None else depth,
         include_children=children,
+        as_of=as_of,
+        known_at=known_at,
     )
     with here.read() as memory:
         here.answer(memory.recall(" ".join(query), **options), printing.recalled)
 
 
-def _text(given: str | None) -> str:
-    """Return the note, from standard input if it is not in the arguments, byte for byte."""
+def read_text(given: str | None) -> str:
+    """Return the text, from standard input if it is not in the arguments, byte for byte."""
     if given not in {None, "-"}:
         return str(given)
     if sys.stdin is None or (given is None and sys.stdin.isatty()):
-        _refuse("TEXT", "pass the statement, or - to read it from standard input.")
+        _refuse("TEXT", "pass the text, or - to read it from standard input.")
     return sys.stdin.buffer.read(_MOST_INPUT_BYTES).decode(errors="surrogateescape")
 
 

@@ -45,6 +45,7 @@ STYLES = {
 TABLE_COLUMNS = 60
 """The narrowest terminal that gets a table."""
 
+PURGED = "(text purged)"
 MOST_CHARS = 1200
 LINE_CHARS = 160
 
@@ -76,14 +77,14 @@ def remembered(console: Console, result: RememberResult, session: Session) -> No
     warnings(console, result.warnings)
 
 
-def recalled(console: Console, result: RecallResult) -> None:
-    """Print the answers, each with what it replaced."""
+def recalled(console: Console, result: RecallResult, *, memories: bool = False) -> None:
+    """Print the answers, each with what it replaced, and if asked with its memory's version."""
     if not result.hits:
         line(console, "No memory answers this.")
     elif result.insufficient:
         line(console, ("Weak match: these may not answer the question.", "yellow"))
     for number, hit in enumerate(result.hits, 1):
-        _hit(console, number, hit)
+        _hit(console, number, hit, memories=memories)
     notes = list(result.warnings)
     if result.partial:
         notes.append("The search was cut short by its deadline.")
@@ -93,9 +94,14 @@ def recalled(console: Console, result: RecallResult) -> None:
 def node(console: Console, node: MemoryNode) -> None:
     """Print a node in full."""
     line(console, *head(node))
-    body(console, node.text or "(text purged)", 2, None)
+    body(console, node.text or PURGED, 2, None)
     line(console)
-    for label, value in _facts(node):
+    labelled(console, _facts(node))
+
+
+def labelled(console: Console, facts: Iterable[tuple[str, str]]) -> None:
+    """Print what is known, a labelled line each; empty values are left out."""
+    for label, value in facts:
         if value:
             line(console, (f"{label:<13} ", "dim"), value)
 
@@ -104,7 +110,7 @@ def story(console: Console, nodes: Sequence[MemoryNode]) -> None:
     """Print nodes one below the other."""
     for node in nodes:
         line(console, *head(node))
-        body(console, node.text or "(text purged)", 2, MOST_CHARS, node.id)
+        body(console, node.text or PURGED, 2, MOST_CHARS, node.id)
 
 
 def page(console: Console, result: Page) -> None:
@@ -115,7 +121,7 @@ def page(console: Console, result: Page) -> None:
         console.print(_table(result))
     else:
         for node in result:
-            line(console, *head(node), "  ", _one_line(node.text))
+            line(console, *head(node), "  ", one_line(node.text) or PURGED)
     if result.cursor:
         line(console, ("More: ", "dim"), f"add --cursor {result.cursor}")
 
@@ -183,6 +189,11 @@ def head(node: MemoryNode, *more: str) -> list[str | tuple[str, str]]:
     ]
 
 
+def memory_at(memory_id: str, version: int) -> list[str | tuple[str, str]]:
+    """Return the parts that name a memory and a version of it."""
+    return [(memory_id, "bold"), f"  version {version}"]
+
+
 def body(console: Console, text: str, indent: int, limit: int | None, node_id: str = "") -> None:
     """Print a text below its line; what is over the limit is named, with how to read it."""
     shown = text if limit is None or len(text) <= limit else text[:limit].rstrip() + " …"
@@ -191,16 +202,18 @@ def body(console: Console, text: str, indent: int, limit: int | None, node_id: s
         line(console, " " * indent, (f"{len(text)} characters in all: show {node_id}", "dim"))
 
 
-def _hit(console: Console, number: int, hit: Hit) -> None:
+def _hit(console: Console, number: int, hit: Hit, *, memories: bool) -> None:
     scores = [] if hit.score is None else [f"score {hit.score:.2f}"]
     first, *rest = head(hit.node, *scores)
     line(console, f"{number}. ", first, doubts(hit), *rest)
+    if memories:
+        line(console, "   memory ", *memory_at(hit.node.memory_id, hit.node.memory_version))
     body(console, hit.node.text, 3, MOST_CHARS, hit.node.id)
     for remark in remarks(hit):
         line(console, f"   {clean(remark)}")
     for old in hit.history or hit.supersedes:
         line(console, "   replaced: ", *head(old))
-        body(console, old.text or "(text purged)", 5, MOST_CHARS, old.id)
+        body(console, old.text or PURGED, 5, MOST_CHARS, old.id)
 
 
 def _links(console: Console, result: RememberResult | LinkResult, why: str = "") -> None:
@@ -229,23 +242,24 @@ def _table(result: Page) -> Table:
     for node in result:
         status = str(node.status)
         where = f"{node.scope}: " if node.scope else ""
-        text = Text.assemble((clean(where), "dim"), clean(_one_line(node.text)))
+        text = Text.assemble((clean(where), "dim"), clean(one_line(node.text) or PURGED))
         row = [Text(status, STYLES[status]), Text(node.id, "bold")]
         table.add_row(*row, Text(f"{node.created_at:%Y-%m-%d}"), text)
     return table
 
 
 def _facts(node: MemoryNode) -> Iterable[tuple[str, str]]:
-    """Yield what is known of a node besides its text; empty values are left to the caller."""
-    yield "memory", f"{node.memory_id} version {node.version}"
+    """Yield what is known of a node besides its text."""
+    newer = f", now at {node.memory_version}" if node.memory_version != node.version else ""
+    yield "memory", f"{node.memory_id} version {node.version}{newer}"
     yield "namespace", "/".join(node.namespace)
     yield "subject", node.subject or ""
     yield "tags", ", ".join(node.tags)
     yield "session", node.session or ""
-    yield "created", _time(node.created_at)
-    yield "recorded", _time(node.recorded_at)
-    yield "valid from", _time(node.valid_from)
-    yield "valid to", _time(node.valid_to)
+    yield "created", moment(node.created_at)
+    yield "recorded", moment(node.recorded_at)
+    yield "valid from", moment(node.valid_from)
+    yield "valid to", moment(node.valid_to)
     yield "replaces", ", ".join(node.supersedes)
     yield "replaced by", ", ".join(node.superseded_by)
     for kind, ids in node.relations.items():
@@ -260,10 +274,12 @@ def _metadata(metadata: Mapping[str, object]) -> str:
     return json.dumps(metadata, ensure_ascii=False) if metadata else ""
 
 
-def _time(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else ""
+def moment(time: datetime | None) -> str:
+    """Return a time to the second, empty if there is none."""
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else ""
 
 
-def _one_line(text: str) -> str:
-    folded = " ".join(text[: 4 * LINE_CHARS].split()) or "(text purged)"
+def one_line(text: str) -> str:
+    """Return the beginning of a text as one line."""
+    folded = " ".join(text[: 4 * LINE_CHARS].split())
     return folded if len(folded) <= LINE_CHARS else folded[:LINE_CHARS].rstrip() + " …"

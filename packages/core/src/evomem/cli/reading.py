@@ -1,16 +1,32 @@
-"""Commands that read: one node, a story, a page, what waits for an answer, figures."""
+"""Commands that read: one node or memory, a story, a page, what waits for an answer, figures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
+from typer.models import OptionInfo
 
-from evomem.cli import printing
-from evomem.cli.session import Session
-from evomem.domain.request import ListOptions
+from evomem.cli import printing, printing_patches
+from evomem.cli.session import Session, command_line
+from evomem.domain.identifiers import describe
+from evomem.domain.request import ListOptions, RecallOptions
+from evomem.errors import NotFoundError
 
-NodeId = Annotated[str, typer.Argument(metavar="ID", help="A node's id, or its first 6 or more.")]
+
+def time_option(text: str) -> OptionInfo:
+    """Return an option that takes a time."""
+    form = "as 2026-03-01 or 2026-03-01T09:30:00Z"
+    option: OptionInfo = typer.Option(metavar="TIME", help=f"{text}, {form}.")
+    return option
+
+
+ReadableId = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="A node's id, or its first 6 or more; or a memory's id."),
+]
 Scope = Annotated[str | None, typer.Option(help="Only what holds in this scope.")]
 Tags = Annotated[
     list[str] | None,
@@ -18,20 +34,94 @@ Tags = Annotated[
 ]
 SessionName = Annotated[str | None, typer.Option(help="Only nodes of this session.")]
 Children = Annotated[bool, typer.Option("--children", help="Also from the namespaces below.")]
+AsOf = Annotated[str | None, time_option("Tell what held then")]
+KnownAt = Annotated[str | None, time_option("Tell what was known then")]
+
+_A_MEMORY = "a memory"
+_SHOWN_BY = {
+    "a node": "show",
+    _A_MEMORY: "show",
+    "a patch": "patch show",
+    "an event": "event get",
+}
 
 
-def show(ctx: typer.Context, node_id: NodeId) -> None:
-    """Show one node in full."""
+@contextmanager
+def pointing(session: Session, given: str, command: str) -> Iterator[None]:
+    """Where nothing is found, but another command shows ids of that shape, name it.
+
+    Args:
+        session: The global options.
+        given: The id.
+        command: The one that looked for it, as in `_SHOWN_BY`.
+    """
+    try:
+        yield
+    except NotFoundError as error:
+        kind = describe(given)
+        other = _SHOWN_BY.get(kind, command)
+        if other == command:
+            raise
+        words = command_line(*other.split(), given, *session.options)
+        message = f"{given!r} has the shape of {kind} id. Show it with: {words}"
+        raise NotFoundError(message, **error.details) from error
+
+
+def show(
+    ctx: typer.Context, shown_id: ReadableId, as_of: AsOf = None, known_at: KnownAt = None
+) -> None:
+    """Show one node in full, or a memory with every operation on it."""
     session: Session = ctx.obj
-    with session.read() as memory:
-        session.answer(memory.get_node(node_id), printing.node)
+    with session.read() as memory, pointing(session, shown_id, "show"):
+        if describe(shown_id) == _A_MEMORY:
+            record = memory.read(shown_id, include_history=True, as_of=as_of, known_at=known_at)
+            session.answer(record, printing_patches.memory)
+        else:
+            node = memory.get_node(shown_id, as_of=as_of, known_at=known_at)
+            session.answer(node, printing.node)
 
 
-def history(ctx: typer.Context, node_id: NodeId) -> None:
-    """Tell the story a node belongs to, newest first."""
+def history(
+    ctx: typer.Context, shown_id: ReadableId, as_of: AsOf = None, known_at: KnownAt = None
+) -> None:
+    """Tell the story a node or a memory belongs to, newest first."""
     session: Session = ctx.obj
-    with session.read() as memory:
-        session.answer(memory.history(node_id), printing.story, key="nodes")
+    with session.read() as memory, pointing(session, shown_id, "show"):
+        node_id = shown_id
+        if describe(shown_id) == _A_MEMORY:
+            node_id = memory.read(shown_id, known_at=known_at).node.id
+        nodes = memory.history(node_id, as_of=as_of, known_at=known_at)
+        session.answer(nodes, printing.story, key="nodes")
+
+
+def search(
+    ctx: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to find, any words.")],
+    k: Annotated[int, typer.Option("-k", help="How many memories at most, 1 to 100.")] = 5,
+    include_removed: Annotated[
+        bool, typer.Option("--include-removed", help="Also what was forgotten.")
+    ] = False,
+    scope: Scope = None,
+    tag: Tags = None,
+    session: SessionName = None,
+    children: Children = False,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+) -> None:
+    """Find memories, with the ids and versions that apply asks for."""
+    here: Session = ctx.obj
+    options = RecallOptions(
+        k=k,
+        include_removed=include_removed,
+        scope=scope,
+        tags=tag or (),
+        session=session,
+        include_children=children,
+        as_of=as_of,
+        known_at=known_at,
+    )
+    with here.read() as memory:
+        here.answer(memory.search(" ".join(query), **options), printing_patches.searched)
 
 
 def list_nodes(
@@ -43,6 +133,8 @@ def list_nodes(
     tag: Tags = None,
     session: SessionName = None,
     children: Children = False,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     limit: Annotated[int, typer.Option(help="Nodes a page, 1 to 1000.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Where the last page ended.")] = None,
 ) -> None:
@@ -54,6 +146,8 @@ def list_nodes(
         tags=tag or (),
         session=session,
         include_children=children,
+        as_of=as_of,
+        known_at=known_at,
         limit=limit,
         cursor=cursor,
     )

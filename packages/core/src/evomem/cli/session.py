@@ -39,11 +39,13 @@ class Session:
         db: Path of the store; None takes `EVOMEM_DB`, else the default.
         namespace: Labels joined by `/`, as given; None takes `EVOMEM_NAMESPACE`, else `default`.
         json: Whether to print one JSON document instead of text.
+        config: Path of the settings file; None takes `EVOMEM_CONFIG`, else the defaults.
     """
 
     db: str | None = None
     namespace: str | None = None
     json: bool = False
+    config: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -55,17 +57,25 @@ class Session:
 
     def open(self, *, linking: str = "suggest", cronista: str = "lite") -> evomem.Memory:
         """Open the memory for writing; a missing store is made."""
-        return evomem.open(self.db, namespace=self.labels, linking=linking, cronista=cronista)
+        return evomem.open(
+            self.db,
+            namespace=self.labels,
+            linking=linking,
+            cronista=cronista,
+            config=self.config,
+        )
 
     def read(self) -> evomem.Memory:
         """Open the memory for reading; a missing store is an error, not an empty new one."""
-        return evomem.open(self.db, namespace=self.labels, read_only=True)
+        return evomem.open(self.db, namespace=self.labels, read_only=True, config=self.config)
 
     @property
     def options(self) -> list[str]:
         """The global options as they were given, to repeat in a command that is shown."""
-        given = ["--db", self.db] if self.db is not None else []
-        return [*given, "--namespace", self.namespace] if self.namespace is not None else given
+        given = {"--db": self.db, "--namespace": self.namespace, "--config": self.config}
+        return [
+            word for name, value in given.items() if value is not None for word in (name, value)
+        ]
 
     def answer(
         self, result: T, render: Callable[[Console, T], None], *, key: str | None = None
@@ -83,11 +93,33 @@ class Session:
             render(console(), result)
 
 
-def console() -> Console:
+def console(*, stderr: bool = False) -> Console:
     """Return what prints for people: colours on a terminal only, and no text is markup."""
     from rich.console import Console  # noqa: PLC0415  slow to import, and JSON and help need none
 
-    return Console(markup=False, highlight=False, emoji=False)
+    return Console(markup=False, highlight=False, emoji=False, stderr=stderr)
+
+
+def confirm(question: str, otherwise: str) -> None:
+    """Ask on a terminal; elsewhere only the option `--yes` will do.
+
+    Args:
+        question: What is asked, answered by yes or no.
+        otherwise: What to say where nobody can answer.
+
+    Raises:
+        InvalidRequestError: Not confirmed.
+    """
+    if not on_terminal():
+        raise evomem.InvalidRequestError(otherwise)
+    if not typer.confirm(clean(question), err=True):
+        message = "Not confirmed: nothing was done."
+        raise evomem.InvalidRequestError(message)
+
+
+def on_terminal() -> bool:
+    """Tell whether somebody is there to answer a question."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def print_document(document: object) -> None:
