@@ -1,5 +1,8 @@
 """Servers in memory and as processes, on a store in the test's own folder."""
 
+import os
+import sys
+
 import pytest
 
 import evomem
@@ -44,6 +47,20 @@ def connect(memory):
         return Client(create_server(on, **options), mode=mode)
 
     return open_client
+
+
+@pytest.fixture
+def start(db):
+    """Return an official client on a server in a process; enter it inside the test."""
+    from mcp import Client, StdioServerParameters
+
+    def start_server(*words, mode="auto", env=None):
+        arguments = ["-m", "evomem_mcp", "--db", str(db), *map(str, words)]
+        environment = os.environ | (env or {})
+        server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+        return Client(server, mode=mode)
+
+    return start_server
 
 
 @pytest.fixture

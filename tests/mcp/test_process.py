@@ -145,6 +145,8 @@ def _processor_time(db):
         (["--transport", "streamable-http", "--port", "x"], "no port"),
         (["--transport", "sse"], "invalid choice"),
         (["--max-chars", "12"], "4000"),
+        (["--toolset", "rollback"], "invalid choice"),
+        (["--toolset"], "expected one argument"),
         (["--nonsense"], "--nonsense"),
     ],
 )
@@ -166,12 +168,43 @@ def test_a_store_that_cannot_be_opened_is_a_message_and_1(db, tmp_path):
     assert "namespace" in run("--db", db, "--namespace", "a//b", exit_code=1).stderr
 
 
+def test_a_policy_that_cannot_be_read_is_a_message_and_1(db, tmp_path):
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("version: 1\npolicy: {evidence: {roles: [oracle]}}\n", "utf-8")
+    for words in (["--config", policy], ["--config", tmp_path / "missing.yaml"]):
+        done = run("--db", db, *words, exit_code=1)
+        assert done.stderr.startswith("evomem-mcp: ")
+        assert str(words[1]) in done.stderr
+        assert done.stderr.count("\n") == 1
+    env = os.environ | {"EVOMEM_CONFIG": str(policy)}
+    assert "line 2" in run("--db", db, exit_code=1, env=env).stderr
+    assert not db.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "count"),
+    [
+        ([], "remember", 7),
+        (["--toolset", "notes"], "remember", 7),
+        (["--toolset", "patch"], "memory_record_event", 6),
+        (["--toolset", "all"], "remember", 13),
+    ],
+)
+def test_the_toolset_that_is_chosen(db, words, first, count):
+    with Wire("--db", db, *words) as wire:
+        wire.hello()
+        tools = wire.ask("tools/list")["result"]["tools"]
+        assert (tools[0]["name"], len(tools)) == (first, count)
+
+
 def test_the_help_is_quick_and_complete():
     from evomem_mcp.bounds import DEFAULT_MAX_CHARS, LEAST_MAX_CHARS
 
     text = run("--help", exit_code=0).stdout
     for option in ["--db", "--namespace", "--linking", "--auto-supersede", "--read-only"]:
         assert option in text
+    assert "--toolset {notes,patch,all}" in text
+    assert "--config" in text
     assert f"default: {DEFAULT_MAX_CHARS}" in text
     run("--max-chars", str(LEAST_MAX_CHARS - 1), exit_code=2)
 

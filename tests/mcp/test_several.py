@@ -4,6 +4,7 @@ import contextlib
 import statistics
 import threading
 import time
+from typing import Any
 
 import pytest
 from tests.mcp.wire import Wire
@@ -103,3 +104,42 @@ def test_two_servers_race_to_replace_one_note_and_both_land_in_order(servers):
     story = servers[2].call("history", node_id=old_id)["structuredContent"]["nodes"]
     assert [node["version"] for node in story] == [3, 2, 1]
     assert [node["status"] for node in story] == ["active", "superseded", "superseded"]
+
+
+@pytest.mark.promise("head.cas")
+def test_of_two_clients_with_the_same_expected_version_exactly_one_wins(shared, compiled):
+    with contextlib.ExitStack() as stack:
+        words = ("--db", shared, "--toolset", "patch")
+        wires = [stack.enter_context(Wire(*words, env=compiled)) for _ in range(2)]
+        for wire in wires:
+            wire.hello()
+        said = wires[0].call("memory_record_event", role="user", content="Count.")
+        evidence = [said["structuredContent"]["id"]]
+
+        def apply(wire, **operation):
+            request = {"operations": [operation], "evidence": evidence}
+            return wire.call("memory_apply", request=request)["structuredContent"]
+
+        added = apply(wires[0], op="ADD", subject="counter", content="It is at one.")
+        step = {"op": "SUPERSEDE", "memory_id": added["operations"][0]["memory_id"]}
+
+        def race(version):
+            answers: dict[int, Any] = {}
+
+            def change(number):
+                content = f"It is at {version}, by client {number}."
+                expected = {"expected_version": version, "new_content": content}
+                answers[number] = apply(wires[number], **step, **expected)
+
+            at_once(lambda: change(0), lambda: change(1))
+            return answers
+
+        for version in range(1, 11):
+            answers = race(version)
+            (winner,) = [number for number, answer in answers.items() if answer["ok"]]
+            error = answers[1 - winner]["error"]
+            assert error["code"] == "VERSION_CONFLICT"
+            assert error["details"]["current"]["version"] == version + 1
+            assert f"client {winner}" in error["details"]["current"]["content"]
+        read = wires[0].call("memory_history", memory_id=step["memory_id"])["structuredContent"]
+        assert [v["version"] for v in read["versions"]] == list(range(1, 12))

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from mcp.types import CallToolResult, TextContent
 
-import evomem
-
 
 class Answer(NamedTuple):
     """What a tool found: fields for programs, and the text a model reads."""
@@ -32,9 +30,9 @@ def success(answer: Answer, warnings: Sequence[str] = ()) -> CallToolResult:
     return _result({"ok": True, **fields}, text)
 
 
-def refusal(error: evomem.EvoMemError) -> CallToolResult:
+def refusal(answer: Answer) -> CallToolResult:
     """Return a refusal: an error of the tool, which the model reads, not of the protocol."""
-    return _result({"ok": False, "error": error.to_dict()}, error.message, is_error=True)
+    return _result({"ok": False, **answer.fields}, answer.text, is_error=True)
 
 
 def _result(fields: dict[str, Any], text: str, *, is_error: bool = False) -> CallToolResult:

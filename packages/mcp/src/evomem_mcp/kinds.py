@@ -52,6 +52,16 @@ def refuse(name: str, value: object, meant: str) -> evomem.InvalidRequestError:
     return evomem.InvalidRequestError(message, field=name)
 
 
+def from_json(value: object) -> object:
+    """Read JSON text; what is no text or no JSON is returned as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
 def _text(name: str, value: object) -> object:
     if not isinstance(value, str):
         raise refuse(name, value, "a text")
@@ -74,7 +84,7 @@ def _time(name: str, value: object) -> object:
 
 
 def _whole(name: str, value: object) -> object:
-    meant = _from_json(value)
+    meant = from_json(value)
     if isinstance(meant, float) and meant.is_integer():
         meant = int(meant)
     if meant is not None and (isinstance(meant, bool) or not isinstance(meant, int)):
@@ -92,7 +102,7 @@ def _flag(name: str, value: object) -> object:
 
 
 def _texts(name: str, value: object) -> object:
-    meant = _from_json(value) if _looks_like(value, "[") else value
+    meant = from_json(value) if _looks_like(value, "[") else value
     if isinstance(meant, str):
         return [meant]
     if not isinstance(meant, list) or not all(isinstance(item, str) for item in meant):
@@ -101,7 +111,7 @@ def _texts(name: str, value: object) -> object:
 
 
 def _object(name: str, value: object) -> object:
-    meant = _from_json(value)
+    meant = from_json(value)
     if meant is not None and not isinstance(meant, dict):
         raise refuse(name, value, "an object of names and values")
     return meant
@@ -115,7 +125,7 @@ def _relations(name: str, value: object) -> object:
 
 
 def _objects(name: str, value: object) -> object:
-    meant = _from_json(value)
+    meant = from_json(value)
     items = meant if isinstance(meant, list) else [meant]
     if meant is not None and not all(isinstance(item, dict) for item in items):
         raise refuse(name, value, "an object or a list of objects")
@@ -126,19 +136,14 @@ def _looks_like(value: object, opening: str) -> bool:
     return isinstance(value, str) and value.lstrip().startswith(opening)
 
 
-def _from_json(value: object) -> object:
-    """Read JSON text; what is no text or no JSON is returned as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-
-
 def whole(low: int, high: int) -> Kind:
     """Return the kind of whole numbers between two bounds; the memory checks them."""
     return Kind({"type": "integer", "minimum": low, "maximum": high}, _whole)
+
+
+def choice(*words: str) -> Kind:
+    """Return the kind of texts of which a few have a meaning; the memory checks them."""
+    return Kind({"type": "string", "enum": [*words]}, _text)
 
 
 TEXT = Kind({"type": "string"}, _text, blank_is_absent=False)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evomem_mcp.bounds import DEFAULT_MAX_CHARS, LEAST_MAX_CHARS
+from evomem_mcp.bounds import DEFAULT_MAX_CHARS, LEAST_MAX_CHARS, TOOLSETS
 from evomem_mcp.stdin import RepairedInput
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             namespace=tuple(options.namespace.split("/")),
             linking=linking,
             read_only=options.read_only,
+            config=options.config,
         )
     except evomem.EvoMemError as error:
         sys.stderr.write(f"evomem-mcp: {error.message}\n")
@@ -57,6 +58,7 @@ def _serve(memory: evomem.Memory, options: argparse.Namespace) -> int:
 
     server = create_server(
         memory,
+        toolset=options.toolset,
         max_chars=options.max_chars,
         read_only=options.read_only,
         log_level=options.log_level,
@@ -109,6 +111,13 @@ def _parser() -> argparse.ArgumentParser:
         default=os.environ.get("EVOMEM_NAMESPACE", "").strip() or "default",
         help="labels joined by /; default: $EVOMEM_NAMESPACE, else default",
     )
+    add(
+        "--toolset",
+        choices=TOOLSETS,
+        default=TOOLSETS[0],
+        help="notes: remember and recall; patch: operations on evidence; default: notes",
+    )
+    add("--config", metavar="PATH", help="YAML file with the policy; default: $EVOMEM_CONFIG")
     add("--read-only", action="store_true", help="refuse every write")
     add("--linking", choices=["off", "suggest", "auto"], help="default: suggest")
     add(

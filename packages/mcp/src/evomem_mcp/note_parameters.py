@@ -82,21 +82,29 @@ REMEMBER = (
     Parameter("actor", TEXT, "Who decided or writes."),
 )
 
+QUERY = Parameter(
+    "query",
+    TEXT,
+    "Question or key words, plain text; an empty text lists what changed last.",
+    required=True,
+    aliases=("q", "question", "search", "text"),
+)
+K = Parameter(
+    "k",
+    whole(1, 100),
+    "How many answers at most.",
+    default=5,
+    aliases=("limit", "top_k", "n", "max_results"),
+)
+SCOPE = Parameter("scope", TEXT, "Answer with what holds there, such as production.")
+TAGS = Parameter("tags", TEXTS, "Only nodes with all of these tags.")
+SESSION = Parameter("session", TEXT, "Only nodes of this session.")
+AS_OF = Parameter("as_of", TIME, "ISO 8601 time in the world: tell what held then.")
+KNOWN_AT = Parameter("known_at", TIME, "ISO 8601 time: tell what this memory knew then.")
+
 RECALL = (
-    Parameter(
-        "query",
-        TEXT,
-        "Question or key words, plain text; an empty text lists what changed last.",
-        required=True,
-        aliases=("q", "question", "search", "text"),
-    ),
-    Parameter(
-        "k",
-        whole(1, 100),
-        "How many answers at most.",
-        default=5,
-        aliases=("limit", "top_k", "n", "max_results"),
-    ),
+    QUERY,
+    K,
     Parameter(
         "include_history",
         FLAG,
@@ -111,8 +119,10 @@ RECALL = (
         default=5,
         aliases=("depth",),
     ),
-    Parameter("scope", TEXT, "Answer with what holds there, such as production."),
-    Parameter("tags", TEXTS, "Only nodes with all of these tags."),
-    Parameter("session", TEXT, "Only nodes of this session."),
+    SCOPE,
+    TAGS,
+    SESSION,
     Parameter("filter", OBJECT, "Only nodes whose metadata has these values."),
+    AS_OF,
+    KNOWN_AT,
 )

@@ -6,23 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp.types import ToolAnnotations
-
 import evomem
 from evomem_mcp import wording
 from evomem_mcp.envelope import Answer
-from evomem_mcp.limits import (
-    LEAST_TEXT_CHARS,
-    cut_hit,
-    cut_node,
-    cut_text,
-    drop_hits,
-    drop_nodes,
-    fit,
-)
-from evomem_mcp.note_parameters import LINK, NODE_ID, PURGE, RECALL, REMEMBER
+from evomem_mcp.limits import LEAST_TEXT_CHARS, cut_node, cut_text, drop_nodes, fit, recalled
+from evomem_mcp.note_parameters import AS_OF, KNOWN_AT, LINK, NODE_ID, PURGE, RECALL, REMEMBER
 from evomem_mcp.schemas import WARNINGS, list_schema, output_schema
-from evomem_mcp.tool import Session, ToolSpec
+from evomem_mcp.tool import READS, Session, ToolSpec, writes
 
 
 def _remember(session: Session, arguments: dict[str, Any]) -> Answer:
@@ -37,8 +27,8 @@ def _remember(session: Session, arguments: dict[str, Any]) -> Answer:
             result,
             node=cut_node(result.node, limit),
             candidates=tuple(
-                replace(candidate, text=cut_text(candidate.text, limit, candidate.node_id))
-                for candidate in result.candidates
+                replace(old, text=cut_text(old.text, limit, f"get_node({old.node_id!r})"))
+                for old in result.candidates
             ),
         )
         return Answer(shown.to_dict(), wording.remembered(shown))
@@ -56,18 +46,7 @@ def _of_raw_text(error: evomem.TooLargeError) -> evomem.TooLargeError:
 
 def _recall(session: Session, arguments: dict[str, Any]) -> Answer:
     result = session.memory.recall(arguments.pop("query"), **arguments)
-
-    def cut(limit: int) -> evomem.RecallResult:
-        return replace(result, hits=tuple(cut_hit(hit, limit) for hit in result.hits))
-
-    def render(shown: evomem.RecallResult) -> Answer:
-        return Answer(shown.to_dict(), shown.to_text())
-
-    nodes = sum(1 + len(hit.supersedes) + len(hit.history) for hit in result.hits)
-    answer = fit(lambda limit: render(cut(limit)), session.max_chars, nodes=nodes)
-    if answer.size <= session.max_chars:
-        return answer
-    return render(drop_hits(cut(LEAST_TEXT_CHARS), session.max_chars))
+    return recalled(result, session.max_chars, evomem.RecallResult.to_text)
 
 
 def _get_node(session: Session, arguments: dict[str, Any]) -> Answer:
@@ -118,20 +97,6 @@ def _plain(nodes: Iterable[evomem.MemoryNode]) -> list[dict[str, Any]]:
     return plain
 
 
-_READS = ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-
-
-def _writes(*, destructive: bool, idempotent: bool) -> ToolAnnotations:
-    return ToolAnnotations(
-        read_only_hint=False,
-        destructive_hint=destructive,
-        idempotent_hint=idempotent,
-        open_world_hint=False,
-    )
-
-
 NOTES = (
     ToolSpec(
         name="remember",
@@ -147,7 +112,7 @@ NOTES = (
         ),
         parameters=REMEMBER,
         output=output_schema(evomem.RememberResult),
-        annotations=_writes(destructive=False, idempotent=False),
+        annotations=writes(destructive=False, idempotent=False),
         handle=_remember,
     ),
     ToolSpec(
@@ -163,7 +128,7 @@ NOTES = (
         ),
         parameters=RECALL,
         output=output_schema(evomem.RecallResult),
-        annotations=_READS,
+        annotations=READS,
         handle=_recall,
     ),
     ToolSpec(
@@ -173,9 +138,9 @@ NOTES = (
             "Return one note whole, with its status and links. Reads only. Use it to read on "
             "where a text was cut, or to look an id up. Not for searching: use recall."
         ),
-        parameters=[NODE_ID],
+        parameters=[NODE_ID, AS_OF, KNOWN_AT],
         output=output_schema(evomem.MemoryNode, warnings=WARNINGS),
-        annotations=_READS,
+        annotations=READS,
         handle=_get_node,
     ),
     ToolSpec(
@@ -186,9 +151,9 @@ NOTES = (
             "why. Reads only. Use it to explain how a decision came about or whether something "
             "was tried before. Not for searching: use recall."
         ),
-        parameters=[NODE_ID],
+        parameters=[NODE_ID, AS_OF, KNOWN_AT],
         output=list_schema("nodes", evomem.MemoryNode),
-        annotations=_READS,
+        annotations=READS,
         handle=_history,
     ),
     ToolSpec(
@@ -203,7 +168,7 @@ NOTES = (
         ),
         parameters=LINK,
         output=output_schema(evomem.LinkResult),
-        annotations=_writes(destructive=False, idempotent=True),
+        annotations=writes(destructive=False, idempotent=True),
         handle=_link,
     ),
     ToolSpec(
@@ -217,7 +182,7 @@ NOTES = (
         ),
         parameters=[NODE_ID, PURGE],
         output=output_schema(evomem.ForgetResult),
-        annotations=_writes(destructive=True, idempotent=True),
+        annotations=writes(destructive=True, idempotent=True),
         handle=_forget,
     ),
     ToolSpec(
@@ -237,7 +202,7 @@ NOTES = (
             },
             warnings=WARNINGS,
         ),
-        annotations=_READS,
+        annotations=READS,
         handle=_stats,
     ),
 )

@@ -28,6 +28,7 @@ class Parameter:
         required: Whether a call without it is refused.
         default: What holds if it is left out; published unless None.
         aliases: Other words for it; refused, naming this one, if it is not given itself.
+        fields: What an object holds; a call may give them beside it instead, as models do.
     """
 
     name: str
@@ -36,12 +37,14 @@ class Parameter:
     required: bool = False
     default: int | bool | None = None
     aliases: tuple[str, ...] = ()
+    fields: tuple[Parameter, ...] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
         """Return its JSON schema."""
         default = {} if self.default is None else {"default": self.default}
-        return {**self.kind.schema, "description": self.description, **default}
+        kind = input_schema(self.fields) if self.fields else self.kind.schema
+        return {**kind, "description": self.description, **default}
 
 
 def input_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
@@ -65,20 +68,56 @@ def read_arguments(
     Raises:
         InvalidRequestError: One is missing, misspelt, or of the wrong kind.
     """
+    given = _gathered(given, parameters)
     warnings = _check_names(given, parameters)
     read: dict[str, Any] = {}
     for parameter in parameters:
-        value = given.get(parameter.name)
-        if value is None or (value == "" and parameter.kind.blank_is_absent):
-            meant = None
-        else:
-            meant = parameter.kind.read(parameter.name, value)
+        meant = _read(parameter, given)
+        if meant is not None and parameter.fields:
+            meant, ignored = read_arguments(meant, parameter.fields)
+            warnings += ignored
         if meant is not None:
             read[parameter.name] = meant
         elif parameter.required:
             message = f"{parameter.name} is missing: {parameter.description} Nothing was done."
             raise evomem.InvalidRequestError(message, field=parameter.name)
     return read, warnings
+
+
+def _read(parameter: Parameter, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  it may be any kind
+    """Return what is meant by a value; None if it was left out."""
+    value = given.get(parameter.name)
+    if value is None or (value == "" and parameter.kind.blank_is_absent):
+        return None
+    return parameter.kind.read(parameter.name, value)
+
+
+def _gathered(given: Mapping[str, Any], parameters: Sequence[Parameter]) -> Mapping[str, Any]:
+    """Move the fields of an object that were given beside it into it.
+
+    Raises:
+        InvalidRequestError: A field is given in both places, and not the same.
+    """
+    whole = _object_of(parameters)
+    if whole is None:
+        return given
+    inside = _read(whole, given)
+    if inside is None:
+        flat = {name: value for name, value in given.items() if name != whole.name}
+        misspelt = any(_meant(name, given, parameters) for name in flat)
+        return {whole.name: flat} if flat and not misspelt else given
+    names = {parameter.name for parameter in whole.fields}
+    beside = {n: value for n, value in given.items() if n in names and value is not None}
+    for name, value in beside.items():
+        if inside.get(name) not in (None, value):
+            message = f"{name} has one value in {whole.name} and another beside it."
+            raise evomem.InvalidRequestError(message, field=name)
+    rest = {name: value for name, value in given.items() if name not in names}
+    return {**rest, whole.name: {**inside, **beside}}
+
+
+def _object_of(parameters: Sequence[Parameter]) -> Parameter | None:
+    return next((parameter for parameter in parameters if parameter.fields), None)
 
 
 def _check_names(given: Mapping[str, Any], parameters: Sequence[Parameter]) -> list[str]:
@@ -88,8 +127,11 @@ def _check_names(given: Mapping[str, Any], parameters: Sequence[Parameter]) -> l
     """
     known = [parameter.name for parameter in parameters]
     unknown = [name for name in given if name not in known]
+    whole = _object_of(parameters)
+    present = {**given, **(given.get(whole.name) or {})} if whole else given
+    meanings = [*parameters, *(whole.fields if whole else ())]
     for name in unknown:
-        if meant := _meant(name, given, parameters):
+        if meant := _meant(name, present, meanings):
             message = f"Unknown argument {shown(name)}: did you mean {meant!r}? Nothing was done."
             raise evomem.InvalidRequestError(message, argument=name, did_you_mean=meant)
     warnings = [f"Unknown argument {shown(name)} was ignored." for name in unknown[:_NAMED]]

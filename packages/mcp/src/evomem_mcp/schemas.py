@@ -19,24 +19,45 @@ import evomem
 _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number", datetime: "string"}
 
 _DESCRIPTIONS = {
+    "MemoryRecord.heads": "Ids of the nodes in force, of other memories too.",
+    "MemoryRecord.history": "Every operation on it, the oldest first, if asked.",
+    "MemoryRecord.node": "Its version in force, or the last if none is.",
+    "MemoryRecord.status": "Of the node; only active holds.",
+    "MemoryRecord.version": "What expected_version asks for.",
+    "AppliedOperation.version": "The memory's version after it.",
+    "MemoryVersion.version": "The memory's version after it.",
     "candidates": "Older nodes it may replace; answer with link.",
     "changed": "False if it had been done before.",
     "decision": "How the links came about.",
+    "content": "Text, as received.",
     "deduplicated": "True if an equal active note existed and is returned.",
     "history": "Earlier nodes of the story, newest first.",
+    "diff": "Unified diff of the texts.",
+    "digest": "Seal of what the patch wrote.",
+    "events": "Ids of events that it recorded.",
+    "evidence": "Ids of the events that it rests on.",
+    "hash": "Chains the patch to all before it.",
     "hits": "Answers, the best first.",
     "insufficient": "True if nothing matched enough of the query to lean on.",
     "matched": "The version that the query met.",
+    "memory_version": "What expected_version asks for.",
+    "links": "Links that it made.",
     "moved": "Named nodes that had been replaced already, and what was extended instead.",
     "nodes": "Nodes.",
+    "node_id": "Id of a node.",
+    "op": "What was done.",
+    "operations": "What was done to each memory, in order.",
     "overridden": "Ids of nodes that win in the scope asked for.",
-    "replayed": "True if the idempotency key was used before.",
+    "replayed": "True if it had been done before, under the same key or external id.",
     "scheduled": "Ids of versions that take force later.",
     "status": "Only active holds now.",
+    "sequence": "Place in the order of commits.",
     "superseded": "Ids of nodes taken out of force.",
     "superseded_by": "Ids of nodes that replaced it.",
     "supersedes": "What it replaced.",
     "text": "As received.",
+    "unlinked": "Links that it closed.",
+    "versions": "Every operation on the memory, the oldest first.",
     "warnings": "What the caller should know.",
 }
 
@@ -76,7 +97,7 @@ def _object(cls: type) -> dict[str, Any]:
     hints = get_type_hints(cls)
     schemas = {name: _schema(hint) for name, hint in hints.items()}
     properties = {
-        name: {**schema, "description": _describe(name)}
+        name: {**schema, "description": _describe(name, cls)}
         for name, schema in schemas.items()
         if schema
     }
@@ -103,8 +124,10 @@ def _schema(hint: type) -> dict[str, Any]:
     return {"type": _PLAIN[hint]}
 
 
-def _describe(name: str) -> str:
-    return _DESCRIPTIONS.get(name) or f"{name.replace('_', ' ').capitalize()}."
+def _describe(name: str, cls: type | None = None) -> str:
+    own = f"{cls.__name__}.{name}" if cls else name
+    common = _DESCRIPTIONS.get(name) or f"{name.replace('_', ' ').capitalize()}."
+    return _DESCRIPTIONS.get(own, common)
 
 
 WARNINGS = {

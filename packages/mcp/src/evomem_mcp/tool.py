@@ -11,8 +11,9 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp.types import CallToolResult, ToolAnnotations
 
 import evomem
-from evomem_mcp.envelope import Answer, refusal, success
+from evomem_mcp.envelope import Answer, success
 from evomem_mcp.parameters import Parameter, input_schema, read_arguments
+from evomem_mcp.refusals import refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,21 @@ class ToolSpec:
     handle: Callable[[Session, dict[str, Any]], Answer]
 
 
+READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+
+def writes(*, destructive: bool, idempotent: bool) -> ToolAnnotations:
+    """Return the annotations of a tool that writes."""
+    return ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=destructive,
+        idempotent_hint=idempotent,
+        open_world_hint=False,
+    )
+
+
 class _AsGiven(FuncMetadata):
     """Hands the arguments over as they came: `read_arguments` knows better what they mean.
 
@@ -73,7 +89,7 @@ def bind(spec: ToolSpec, session: Session) -> Tool:
             arguments, warnings = read_arguments(given, spec.parameters)
             return success(spec.handle(session, arguments), warnings)
         except evomem.EvoMemError as error:
-            return refusal(error)
+            return refused(error, session.max_chars)
 
     return Tool(
         fn=call,

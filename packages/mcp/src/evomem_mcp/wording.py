@@ -20,7 +20,15 @@ def node(shown: evomem.MemoryNode) -> str:
         lines.append(f"Superseded by {', '.join(shown.superseded_by)}: recall or get_node that.")
     if shown.supersedes:
         lines.append(f"Supersedes {', '.join(shown.supersedes)}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *doubts(shown)])
+
+
+def doubts(shown: evomem.MemoryNode) -> list[str]:
+    """Say where or how far an active node does not hold."""
+    amended = ", ".join(shown.relations.get("amended_by", ()))
+    overridden = ", ".join(shown.relations.get("overridden_by", ()))
+    lines = [f"A part of it was replaced by {amended}: see the history."] if amended else []
+    return [*lines, *([f"In a narrower scope {overridden} holds."] if overridden else [])]
 
 
 def remembered(result: evomem.RememberResult) -> str:
@@ -35,12 +43,12 @@ def remembered(result: evomem.RememberResult) -> str:
     if result.superseded:
         first += f" Replaced {', '.join(result.superseded)}."
     offers = [_offer(shown.id, candidate) for candidate in result.candidates]
-    return "\n".join([first, *_moved(result.moved), *offers, *_warnings(result.warnings)])
+    return "\n".join([first, *_moved(result.moved), *offers, *warnings(result.warnings)])
 
 
 def _offer(node_id: str, candidate: evomem.Suggestion) -> str:
     return (
-        f"It may replace {candidate.node_id}: {_one_line(candidate.text)} ({candidate.reason}). "
+        f'It may replace {candidate.node_id}: "{one_line(candidate.text)}" ({candidate.reason}). '
         f"To replace it call link(node_id={node_id!r}, supersedes=[{candidate.node_id!r}])."
     )
 
@@ -49,7 +57,7 @@ def linked(result: evomem.LinkResult) -> str:
     """Say what a link took out of force."""
     done = ", ".join(result.superseded)
     first = f"{result.node.id} now replaces {done}." if done else "Nothing was linked."
-    return "\n".join([first, *_moved(result.moved), *_warnings(result.warnings)])
+    return "\n".join([first, *_moved(result.moved), *warnings(result.warnings)])
 
 
 def forgotten(result: evomem.ForgetResult) -> str:
@@ -60,7 +68,7 @@ def forgotten(result: evomem.ForgetResult) -> str:
         first = f"Purged {result.node_id}: the note has no text any more, its place is kept."
     else:
         first = f"Forgot {result.node_id}: it is out of recall, its history is kept."
-    return "\n".join([first, *_warnings(result.warnings)])
+    return "\n".join([first, *warnings(result.warnings)])
 
 
 def counted(stats: evomem.Stats, namespace: Sequence[str]) -> str:
@@ -77,9 +85,11 @@ def _moved(moved: Iterable[evomem.Moved]) -> list[str]:
     return [f"{m.named} had been replaced: {m.current} was replaced instead." for m in moved]
 
 
-def _warnings(warnings: Iterable[str]) -> list[str]:
-    return [f"Warning: {warning}" for warning in warnings]
+def warnings(given: Iterable[str]) -> list[str]:
+    """Return a line for each warning."""
+    return [f"Warning: {warning}" for warning in given]
 
 
-def _one_line(text: str) -> str:
-    return f'"{" ".join(text.split())}"'
+def one_line(text: str) -> str:
+    """Return the text without line ends, so that it cannot pass for a line of ours."""
+    return " ".join(text.split())
