@@ -15,6 +15,7 @@ from evomem.domain.decision import (
     Override,
     Suggestion,
 )
+from evomem.domain.diagnosis import AuditReport, Check, Diagnosis
 from evomem.domain.event import EventRecord, EventRequest, parse_event
 from evomem.domain.extraction import Extraction, Span, Spans
 from evomem.domain.node import MemoryNode, Status
@@ -88,11 +89,14 @@ __all__ = [
     "Amended",
     "AppliedOperation",
     "ApplyRequest",
+    "AuditReport",
     "Candidate",
     "Change",
+    "Check",
     "ConflictError",
     "CronistaError",
     "Decision",
+    "Diagnosis",
     "DuplicateError",
     "EngineBusyError",
     "EngineError",

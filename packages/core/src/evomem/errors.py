@@ -29,6 +29,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+MAX_SHOWN_CHARS = 100
+
+
+def shown(value: object) -> str:
+    """Write what a caller gave for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
+
 
 class EvoMemError(Exception):
     """Root of all EvoMem errors.

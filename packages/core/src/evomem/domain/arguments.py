@@ -11,7 +11,7 @@ from typing import Any
 from evomem.domain.identifiers import parse_id
 from evomem.domain.text import UNSTORABLE
 from evomem.domain.time import parse_time
-from evomem.errors import InvalidRequestError, TooLargeError
+from evomem.errors import InvalidRequestError, TooLargeError, shown
 
 MAX_ITEMS = 1000
 MAX_NAME_CHARS = 1000
@@ -61,7 +61,7 @@ def text_or_none(value: object, field: str, limit: int = MAX_NAME_CHARS) -> str 
     if value is None:
         return None
     if not isinstance(value, str):
-        message = f"{field}={value!r} is not a text."
+        message = f"{field}={shown(value)} is not a text."
         raise InvalidRequestError(message, field=field)
     if len(value) > limit:
         message = f"{field} has {len(value)} characters, more than the {limit} allowed."
@@ -107,7 +107,7 @@ def text_list(value: object, field: str) -> tuple[str, ...]:
         return ()
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, Sequence | set | frozenset):
-        message = f"{field}={value!r} is neither a text nor a list of texts."
+        message = f"{field}={shown(value)} is neither a text nor a list of texts."
         raise InvalidRequestError(message, field=field)
     if len(items) > MAX_ITEMS:
         message = f"{field} has {len(items)} entries, more than the {MAX_ITEMS} allowed."
@@ -125,7 +125,7 @@ def id_list(value: object, field: str) -> tuple[str, ...]:
         return ()
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, Sequence):
-        message = f"{field}={value!r} is neither an id nor a list of ids."
+        message = f"{field}={shown(value)} is neither an id nor a list of ids."
         raise InvalidRequestError(message, field=field)
     if len(items) > MAX_ITEMS:
         message = f"{field} has {len(items)} entries, more than the {MAX_ITEMS} allowed."
@@ -136,7 +136,7 @@ def id_list(value: object, field: str) -> tuple[str, ...]:
 def truth(value: object, field: str) -> bool:
     """Read a truth value; a text such as "no" is refused, as it would count as true."""
     if not isinstance(value, bool):
-        message = f"{field}={value!r} must be true or false."
+        message = f"{field}={shown(value)} must be true or false."
         raise InvalidRequestError(message, field=field)
     return value
 
@@ -144,7 +144,7 @@ def truth(value: object, field: str) -> bool:
 def whole_number(value: object, field: str, low: int, high: int) -> int:
     """Read a whole number between `low` and `high`, both included."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        message = f"{field}={value!r} must be a whole number from {low} to {high}."
+        message = f"{field}={shown(value)} must be a whole number from {low} to {high}."
         raise InvalidRequestError(message, field=field)
     return value
 
@@ -158,7 +158,7 @@ def json_object(value: object, field: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        message = f"{field}={value!r} is not an object of names and values."
+        message = f"{field}={shown(value)} is not an object of names and values."
         raise InvalidRequestError(message, field=field)
     read = {_json_key(key, field): _json_value(key, item, field) for key, item in value.items()}
     size = len(json.dumps(read))

@@ -11,7 +11,7 @@ from evomem.domain import arguments as read
 from evomem.domain.plain import Result
 from evomem.domain.text import sanitise
 from evomem.domain.time import Instant
-from evomem.errors import InvalidRequestError
+from evomem.errors import InvalidRequestError, shown
 
 ROLES = ("user", "assistant", "tool", "system", "document")
 
@@ -130,9 +130,9 @@ def parse_event(
 def _role(value: object) -> str:
     meant = value.strip().lower() if isinstance(value, str) else ""
     if meant not in ROLES:
-        message = f"role={value!r}: say who said it, one of {', '.join(ROLES)}."
+        message = f"role={shown(value)}: say who said it, one of {', '.join(ROLES)}."
         raise InvalidRequestError(message, field="role")
     if meant != value:
-        message = f"role={value!r}: did you mean {meant!r}? One of {', '.join(ROLES)}."
+        message = f"role={shown(value)}: did you mean {meant!r}? One of {', '.join(ROLES)}."
         raise InvalidRequestError(message, field="role", did_you_mean=meant)
     return meant

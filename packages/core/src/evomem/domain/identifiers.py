@@ -8,11 +8,10 @@ Order is never read from an id: it is the commit sequence.
 from __future__ import annotations
 
 import os
-import reprlib
 import string
 
 from evomem.domain.text import UNSTORABLE
-from evomem.errors import InvalidRequestError
+from evomem.errors import InvalidRequestError, shown
 
 ID_CHARS = 12
 PREFIX_CHARS = 6
@@ -47,7 +46,8 @@ def parse_id(value: object, field: str = "id") -> str:
     """Check that a caller's id is usable text and return it stripped."""
     good = isinstance(value, str) and value.strip() and len(value) <= MAX_ID_CHARS
     if not isinstance(value, str) or not good or UNSTORABLE.search(value):
-        shown = reprlib.repr(value)
-        message = f"{field}={shown} is no id. Pass the id that remember, recall or list showed."
+        message = (
+            f"{field}={shown(value)} is no id. Pass the id that remember, recall or list showed."
+        )
         raise InvalidRequestError(message, field=field)
     return value.strip()

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evomem.errors import InvalidRequestError
+from evomem.errors import InvalidRequestError, shown
 
 Namespace = tuple[str, ...]
 
@@ -28,7 +28,7 @@ def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
         InvalidRequestError: No label, an empty label, or one with control characters.
     """
     if isinstance(value, bytes) or not isinstance(value, str | Sequence):
-        message = f"{value!r} is no namespace: pass a label, or a sequence of labels."
+        message = f"{shown(value)} is no namespace: pass a label, or a sequence of labels."
         raise InvalidRequestError(message, field="namespace")
     labels = value.split("/") if isinstance(value, str) else tuple(value)
     path = (*base, *labels)

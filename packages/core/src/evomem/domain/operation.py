@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
@@ -13,7 +12,7 @@ from evomem.domain.identifiers import describe, parse_id
 from evomem.domain.patch import Op
 from evomem.domain.scope import parse_scope
 from evomem.domain.text import sanitise
-from evomem.errors import InvalidRequestError, TooLargeError
+from evomem.errors import InvalidRequestError, TooLargeError, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +238,7 @@ def _sequence(given: object) -> Sequence[object]:
         raise InvalidRequestError(message, field="operations")
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         message = (
-            f"operations={reprlib.repr(given)} is no list. Pass a list of Add, Update, Supersede "
+            f"operations={shown(given)} is no list. Pass a list of Add, Update, Supersede "
             'and Remove, or of mappings such as {"op": "ADD", "subject": ..., "content": ...}.'
         )
         raise InvalidRequestError(message, field="operations")
@@ -261,7 +260,7 @@ def _as_mapping(item: object) -> Mapping[str, Any]:
         return {"op": item.op, **{f.name: getattr(item, f.name) for f in fields(item)}}
     if not isinstance(item, Mapping):
         message = (
-            f"{reprlib.repr(item)} is no operation. Pass an Add, Update, Supersede or Remove, "
+            f"{shown(item)} is no operation. Pass an Add, Update, Supersede or Remove, "
             'or a mapping with an "op".'
         )
         raise InvalidRequestError(message, field="operations")
@@ -272,7 +271,7 @@ def _kind(given: Mapping[str, Any]) -> type[RequestedOperation]:
     op = given.get("op")
     kind = _KINDS.get(op.strip().upper()) if isinstance(op, str) else None
     if kind is None:
-        message = f"op={reprlib.repr(op)}: say what to do, one of {', '.join(_KINDS)}."
+        message = f"op={shown(op)}: say what to do, one of {', '.join(_KINDS)}."
         raise InvalidRequestError(message, field="op")
     read.check_names(given, ("op", *(f.name for f in fields(kind))), tolerate=False)
     for f in fields(kind):

@@ -21,7 +21,7 @@ class AppliedOperation:
         op: What was done.
         memory_id: To which memory.
         version: The memory's version after it.
-        node_id: The node that it added, removed or linked.
+        node_id: The node that it added, removed or linked; empty if a dry run would add it.
         diff: Unified diff of the memory's text; empty for links.
     """
 

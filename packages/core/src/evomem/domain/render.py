@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.result import Hit, RecallResult
+from evomem.domain.text import fold_whitespace
 
 _NOTHING = "No memory answers this."
 _WEAK = "Weak match: the memories below may not answer the question."
@@ -65,8 +66,9 @@ def facts(node: MemoryNode) -> list[str]:
         known.append(f"from {node.valid_from:%Y-%m-%d}")
     if node.valid_to:
         known.append(f"until {node.valid_to:%Y-%m-%d}")
+    # Folded to one line: a line end in one could pass for the status of another node.
     if node.scope:
-        known.append(f"scope {node.scope}")
+        known.append(f"scope {fold_whitespace(node.scope)}")
     if node.slot:
-        known.append(f"slot {node.slot}")
+        known.append(f"slot {fold_whitespace(node.slot)}")
     return known

@@ -13,7 +13,7 @@ from evomem.domain.identifiers import parse_id
 from evomem.domain.scope import parse_scope
 from evomem.domain.text import sanitise
 from evomem.domain.time import Instant
-from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError
+from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError, shown
 
 MAX_K = 100
 MAX_HISTORY_DEPTH = 100
@@ -178,7 +178,7 @@ def _relations(value: object) -> tuple[tuple[str, str], ...]:
     if value is None:
         return ()
     if not isinstance(value, Mapping):
-        message = f'relations={value!r}: pass an object such as {{"caused_by": ["node id"]}}.'
+        message = f'relations={shown(value)}: pass an object such as {{"caused_by": ["node id"]}}.'
         raise InvalidRequestError(message, field="relations")
     return tuple(
         (parse_relation(kind), node_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from evomem.errors import InvalidRequestError
+from evomem.errors import InvalidRequestError, shown
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ def parse_time(value: Instant, field: str = "time") -> datetime:
         return parsed.astimezone(UTC)
     except (ValueError, OverflowError, OSError, TypeError) as error:
         message = (
-            f"{field}={value!r} is not a time. Use ISO 8601, for example "
+            f"{field}={shown(value)} is not a time. Use ISO 8601, for example "
             "'2026-03-01T09:30:00Z', or epoch seconds."
         )
         raise InvalidRequestError(message, field=field) from error

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from evomem.domain.diagnosis import Anchor, Check, StoreCondition
 from evomem.domain.edge import Edge
 from evomem.domain.event import EventRecord
 from evomem.domain.lineage import Lineage
@@ -158,7 +159,7 @@ class Reader(Protocol):
         ...
 
     def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
-        """Return at most `limit` ids of nodes that begin with `prefix`."""
+        """Return at most `limit` ids of nodes, memories, patches or events with this prefix."""
         ...
 
     def twins(self, reach: Reach, digests: Iterable[bytes]) -> dict[bytes, tuple[str, ...]]:
@@ -247,8 +248,24 @@ class Engine(Protocol):
         """
         ...
 
+    def condition(self) -> StoreCondition:
+        """Tell where the store lies and how far it has come, all namespaces together."""
+        ...
+
+    def diagnose(self, anchor: Anchor | None = None) -> list[Check]:
+        """Look at the whole store; details hold counts and ids, never texts.
+
+        Args:
+            anchor: A hash that the store must still hold.
+        """
+        ...
+
     def verify(self) -> list[str]:
-        """Check integrity and that the index is in step; return what is wrong."""
+        """Return a line for every check of `diagnose` that is not well."""
+        ...
+
+    def rebuild(self) -> None:
+        """Make anew all that is derived, in one transaction; nothing else is ever repaired."""
         ...
 
     def close(self) -> None:

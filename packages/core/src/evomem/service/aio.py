@@ -69,6 +69,8 @@ class AsyncMemory:
     version = _threaded(Memory.version)
     changes = _threaded(Memory.changes)
     stats = _threaded(Memory.stats)
+    doctor = _threaded(Memory.doctor)
+    export_audit = _threaded(Memory.export_audit)
     close = _threaded(Memory.close)
 
     def within(self, namespace: str | Sequence[str]) -> AsyncMemory:

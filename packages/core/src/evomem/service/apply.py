@@ -8,15 +8,13 @@ from dataclasses import replace
 from evomem.domain.applied import applied, memory_texts
 from evomem.domain.applying import plan_operation
 from evomem.domain.draft import Draft
-from evomem.domain.extraction import Extraction
 from evomem.domain.operation import Add, ApplyRequest, Remove, RequestedOperation
 from evomem.domain.patch_result import PatchResult
 from evomem.domain.text import digest
 from evomem.engines.base import Reader
-from evomem.errors import EvoMemError
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts, load_twins
-from evomem.service.guard import admit_operations, check_apply
+from evomem.service.guard import admit_operations, check_apply, located
 from evomem.service.patches import find_commit, patch_result
 from evomem.service.remember import extract
 from evomem.service.replays import find_replay, payload_digest
@@ -43,7 +41,8 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
             check_apply(context, reader, request, draft)
         texts = memory_texts(draft)
         for number, operation in enumerate(request.operations):
-            _plan(draft, number, operation, fields[number])
+            with located(number):
+                plan_operation(draft, operation, fields[number])
         receipt = context.commit(
             draft.build(
                 actor=request.actor,
@@ -65,16 +64,6 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
         )
 
     return until_current(attempt)
-
-
-def _plan(
-    draft: Draft, number: int, operation: RequestedOperation, extraction: Extraction | None
-) -> None:
-    try:
-        plan_operation(draft, operation, extraction)
-    except EvoMemError as error:
-        message = f"Operation {number}: {error.message}"
-        raise type(error)(message, **{**error.details, "item": number}) from error
 
 
 def _content(operation: RequestedOperation) -> str | None:
@@ -101,6 +90,10 @@ def _draft(context: Context, reader: Reader, request: ApplyRequest) -> Draft:
     twins, values, alike = load_twins(reader, context.reach, filter(None, keys), slots)
     facts = load_facts(reader, context.reach, tips, now, alike)
     facts.twins, facts.slots = twins, values
+    # A removal takes out versions before the tip too, and shows what they said.
+    ending = {o.memory_id for o in request.operations if isinstance(o, Remove)}
+    rest = [n for n, fact in facts.lineage.facts.items() if fact.memory_id in ending]
+    facts.records.update(reader.records(context.reach, rest))
     return Draft(context.namespace, now, facts)
 
 

@@ -122,21 +122,29 @@ def unknown_node(node_id: str, *, writing: bool = False) -> NotFoundError:
 
 
 def expand_id(reader: Reader, reach: Reach, given: str) -> str:
-    """Return the whole id for an id or an unambiguous prefix of six characters or more.
+    """Return the whole id of a node for its id or an unambiguous prefix.
 
     Raises:
         NotFoundError: No node begins so.
         InvalidRequestError: Several do.
     """
-    if reader.records(reach, [given]):
-        return given
-    found = reader.expand(reach, given, 5) if len(given) >= PREFIX_CHARS else []
-    if not found and len(given) < PREFIX_CHARS:
+    for node_id in (given, whole_id(reader, reach, given)):
+        if reader.records(reach, [node_id]):
+            return node_id
+    if len(given) < PREFIX_CHARS:
         message = f"{given!r} is too short: write at least {PREFIX_CHARS} characters of the id."
         raise NotFoundError(message, id=given)
-    if not found:
-        raise unknown_node(given)
-    if len(found) > 1:
+    raise unknown_node(given)
+
+
+def whole_id(reader: Reader, reach: Reach, given: str) -> str:
+    """Return the id of any kind that a prefix of six characters or more begins, else the prefix.
+
+    Raises:
+        InvalidRequestError: It begins several.
+    """
+    found = reader.expand(reach, given, 5) if len(given) >= PREFIX_CHARS else []
+    if len(found) > 1 and given not in found:
         message = f"{given!r} begins several ids: {', '.join(found)}. Write more of it."
         raise InvalidRequestError(message, id=given, matches=found)
-    return found[0]
+    return found[0] if len(found) == 1 else given

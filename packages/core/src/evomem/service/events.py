@@ -9,7 +9,7 @@ from evomem.domain.event import Event, EventRecord, EventRequest
 from evomem.domain.identifiers import EVENT, new_id
 from evomem.engines.base import Reader
 from evomem.errors import IdempotencyConflictError, NotFoundError
-from evomem.service.context import Context, until_current
+from evomem.service.context import Context, until_current, whole_id
 from evomem.service.guard import admit_event
 
 
@@ -76,13 +76,14 @@ def _first(context: Context, reader: Reader, request: EventRequest) -> EventReco
 
 
 def get_event(context: Context, event_id: str) -> EventRecord:
-    """Return an event.
+    """Return an event by its id or an unambiguous prefix.
 
     Raises:
         NotFoundError: It is unknown in this namespace.
     """
     with context.engine.read() as reader:
-        found = reader.events(context.reach, [event_id]).get(event_id)
+        whole = whole_id(reader, context.reach, event_id)
+        found = reader.events(context.reach, [whole]).get(whole)
     if found is None:
         message = f"{event_id!r} is no event of this namespace. Use an id that record_event showed."
         raise NotFoundError(message, id=event_id)

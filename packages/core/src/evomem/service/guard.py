@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from evomem.domain.planning import note_scope
 from evomem.domain.policy import Policy, Redaction, Trust
 from evomem.domain.request import RememberRequest
 from evomem.engines.base import Reader
-from evomem.errors import PolicyDeniedError
+from evomem.errors import EvoMemError, PolicyDeniedError
 from evomem.redaction.base import redact
 from evomem.service.context import Context
 
@@ -59,14 +60,29 @@ def admit_operations(context: Context, request: ApplyRequest) -> ApplyRequest:
     warnings = list(request.warnings)
     operations: list[RequestedOperation] = []
     for number, operation in enumerate(request.operations):
-        if not isinstance(operation, Remove):
-            name = "content" if isinstance(operation, Add) else "new_content"
-            context.policy.check_text(getattr(operation, name), name)
-        changed, found = _scrubbed(context, operation)
+        with located(number):
+            changed, found = _admitted(context, operation)
         operations.append(replace(operation, **changed))
         warnings += [f"Operation {number}: {warning}" for warning in found]
     reason, found = _scrubbed(context, request)
     return replace(request, operations=tuple(operations), warnings=(*warnings, *found), **reason)
+
+
+@contextmanager
+def located(number: int) -> Iterator[None]:
+    """Name the operation that is refused."""
+    try:
+        yield
+    except EvoMemError as error:
+        message = f"Operation {number}: {error.message}"
+        raise type(error)(message, **{**error.details, "item": number}) from error
+
+
+def _admitted(context: Context, operation: RequestedOperation) -> tuple[dict[str, Any], list[str]]:
+    if not isinstance(operation, Remove):
+        name = "content" if isinstance(operation, Add) else "new_content"
+        context.policy.check_text(getattr(operation, name), name)
+    return _scrubbed(context, operation)
 
 
 def check_apply(context: Context, reader: Reader, request: ApplyRequest, draft: Draft) -> None:

@@ -12,7 +12,7 @@ from evomem.domain.patch import MemoryState
 from evomem.domain.patch_result import MemoryRecord, MemoryVersion
 from evomem.engines.base import Reader
 from evomem.errors import NotFoundError
-from evomem.service.context import Context
+from evomem.service.context import Context, whole_id
 from evomem.service.view import view_nodes
 
 
@@ -42,21 +42,23 @@ def read_memory(context: Context, request: ReadRequest) -> MemoryRecord:
     reach = context.reach
     with context.engine.read() as latest:
         reader, at = context.view(latest, request.as_of, request.known_at)
-        memory = reader.memories(reach, [request.memory_id]).get(request.memory_id)
+        whole = whole_id(latest, reach, request.memory_id)
+        memory = reader.memories(reach, [whole]).get(whole)
         if memory is None:
             raise _unknown(context, latest, request)
         story = reader.story(reach, [memory.tip])
-        if request.as_of is not None and not story.heads(memory.tip, at):
+        heads = story.heads(memory.tip, at)
+        if request.as_of is not None and not heads:
             raise _unbegun(request)
         shown = _shown(story, memory, at, exact=request.as_of is not None)
         node = view_nodes(reader, reach, [shown], at)[shown]
-        history = _history(reader, reach, request, at) if request.include_history else ()
+        history = _history(reader, reach, whole, request, at) if request.include_history else ()
     return MemoryRecord(
         memory_id=memory.id,
         version=memory.version,
         status=node.status,
         node=node,
-        heads=tuple(story.heads(memory.tip, at)),
+        heads=tuple(h for h in heads if story.status(h, at) is Status.ACTIVE),
         scheduled=tuple(story.scheduled(shown, at)),
         history=history,
     )
@@ -74,9 +76,9 @@ def _shown(story: Lineage, memory: MemoryState, at: datetime, *, exact: bool) ->
 
 
 def _history(
-    reader: Reader, reach: Reach, request: ReadRequest, at: datetime
+    reader: Reader, reach: Reach, memory_id: str, request: ReadRequest, at: datetime
 ) -> tuple[MemoryVersion, ...]:
-    steps = reader.steps(reach, request.memory_id)
+    steps = reader.steps(reach, memory_id)
     nodes = view_nodes(reader, reach, [step.node_id for step in steps], at)
     return tuple(
         MemoryVersion(

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evomem.domain.arguments import (
-    id_list,
-    moments,
-    origin,
-    text_or_none,
-    truth,
-    whole_number,
-)
+from evomem.domain.arguments import id_list, moments, origin, text_or_none, truth, whole_number
+from evomem.domain.diagnosis import AuditReport, Diagnosis
 from evomem.domain.event import EventOptions, EventRecord, parse_event
 from evomem.domain.identifiers import parse_id
 from evomem.domain.namespace import Namespace, parse_namespace
@@ -44,7 +38,9 @@ from evomem.domain.result import (
 from evomem.domain.time import Instant
 from evomem.service import links, reading
 from evomem.service.apply import apply
+from evomem.service.audit import write_audit
 from evomem.service.context import Context
+from evomem.service.doctor import doctor
 from evomem.service.events import get_event, record_event
 from evomem.service.memories import ReadRequest, read_memory
 from evomem.service.patches import get_patch
@@ -277,12 +273,8 @@ class Memory:
         Raises:
             NotFoundError: It is unknown here, or was not known or had not begun then.
         """
-        request = ReadRequest(
-            parse_id(memory_id, "memory_id"),
-            truth(include_history, "include_history"),
-            *moments(as_of, known_at),
-        )
-        return read_memory(self._context, request)
+        memory, told = parse_id(memory_id, "memory_id"), truth(include_history, "include_history")
+        return read_memory(self._context, ReadRequest(memory, told, *moments(as_of, known_at)))
 
     def patch(self, patch_id: str) -> PatchRecord:
         """Return a patch: who did what, when, on what evidence, with diffs.
@@ -316,11 +308,9 @@ class Memory:
             UnsafeRollbackError: Later patches depend on it; `details["dependents"]` names them.
             InvalidRequestError: There is nothing to undo in it.
         """
-        undone = parse_id(patch_id, "patch_id")
-        dry = truth(dry_run, "dry_run")
-        return rollback(
-            self._context, RollbackRequest(undone, dry, **origin(reason, actor, source))
-        )
+        by = origin(reason, actor, source)
+        request = RollbackRequest(parse_id(patch_id, "patch_id"), truth(dry_run, "dry_run"), **by)
+        return rollback(self._context, request)
 
     def forget(
         self,
@@ -369,6 +359,19 @@ class Memory:
         """Count what the namespace holds, and say where the store lies."""
         return reading.stats(self._context, self._location)
 
+    def doctor(self, *, fix: bool = False, anchor: str | None = None) -> Diagnosis:
+        """Look at the whole store, in all its namespaces; administrative, never for a model.
+
+        Args:
+            fix: Make anew what is derived, where it is wrong. Nothing else is ever repaired.
+            anchor: `SEQUENCE:HASH` of an earlier diagnosis; tells if the history was cut off since.
+        """
+        return doctor(self._context, self._location, fix=fix, anchor=anchor)
+
+    def export_audit(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AuditReport:
+        """Write every patch and event of the namespace to a JSON file; see `docs/audit.md`."""
+        return write_audit(self._context, path, overwrite=overwrite)
+
     def within(self, namespace: str | Sequence[str]) -> Memory:
         """Return a handle on a namespace below this one; it shares the store."""
         below = parse_namespace(namespace, base=self.namespace)
@@ -384,12 +387,7 @@ class Memory:
         """Return the handle."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the handle."""
         self.close()
 

@@ -80,7 +80,8 @@ def open_memory(
     target, origin = find_path(path)
     bound = parse_namespace(namespace)
     policy = load_settings(config).policy
-    detector = None if policy.redaction is Redaction.OFF else create_detector()
+    unguarded = read_only or policy.redaction is Redaction.OFF
+    detector = None if unguarded else create_detector()
     judge, note_taker = _linker(linker, linking), _cronista(cronista)
     engine = _engine(target, read_only=read_only)
     context = Context(

@@ -12,17 +12,19 @@ from evomem.domain.patch_result import AppliedOperation, PatchLink, PatchRecord,
 from evomem.domain.time import EPOCH
 from evomem.engines.base import Reader
 from evomem.errors import NotFoundError
-from evomem.service.context import Context
+from evomem.service.context import Context, whole_id
 
 
 def get_patch(context: Context, patch_id: str) -> PatchRecord:
-    """Return a patch in full.
+    """Return a patch in full, by its id or an unambiguous prefix.
 
     Raises:
         NotFoundError: It is unknown in this namespace.
     """
+    reach = context.reach
     with context.engine.read() as reader:
-        return patch_record(reader, context.reach, find_commit(reader, context.reach, patch_id))
+        whole = whole_id(reader, reach, patch_id)
+        return patch_record(reader, reach, find_commit(reader, reach, whole))
 
 
 def find_commit(reader: Reader, reach: Reach, patch_id: str) -> Commit:

@@ -54,7 +54,7 @@ def rollback(context: Context, request: RollbackRequest) -> PatchResult:
             undone = find_commit(reader, context.reach, request.patch_id)
             planned = _plan(context, reader, undone)
         if request.dry_run:
-            return planned.result
+            return _without_new_ids(planned)
         patch = planned.draft.build(
             actor=request.actor,
             source=request.source,
@@ -105,6 +105,14 @@ def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
     steps = applied(draft.operations, texts, records)
     result = PatchResult(patch_id=None, sequence=None, operations=steps, warnings=tuple(notices))
     return _Planned(draft, result)
+
+
+def _without_new_ids(planned: _Planned) -> PatchResult:
+    """Leave out the ids of nodes that a dry run does not make."""
+    new = {node.id for node in planned.draft.nodes}
+    steps = planned.result.operations
+    shown = tuple(replace(s, node_id="") if s.node_id in new else s for s in steps)
+    return replace(planned.result, operations=shown)
 
 
 def _added(patch: Patch) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evomem.domain.diagnosis import Anchor, Check, StoreCondition
 from evomem.domain.patch import Patch, Receipt
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite.connection import (
@@ -18,10 +19,12 @@ from evomem.engines.sqlite.connection import (
     switch_to_wal,
     translated,
 )
+from evomem.engines.sqlite.doctor import condition, diagnose
 from evomem.engines.sqlite.location import IN_MEMORY, check_file, network_file_system, resolve_path
 from evomem.engines.sqlite.migrate import check_identity, migrate, schema_version
 from evomem.engines.sqlite.pool import ConnectionPool
 from evomem.engines.sqlite.reader import SqliteReader
+from evomem.engines.sqlite.rebuild import rebuild
 from evomem.engines.sqlite.sql import QUERIES, migrations
 from evomem.engines.sqlite.writer import PatchWriter
 from evomem.errors import EngineError, ReadOnlyError, SchemaVersionError
@@ -67,54 +70,76 @@ class SqliteEngine:
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:
         """Open a snapshot."""
+        with self._snapshot() as connection:
+            yield SqliteReader(connection)
+
+    def commit(self, patch: Patch) -> Receipt:
+        """Write a patch in one transaction."""
+        writer = PatchWriter(patch)
+        with self._transaction() as connection:
+            try:
+                return writer.write(connection)
+            except sqlite3.IntegrityError as error:
+                if _is_race(error):
+                    raise StaleError from error
+                raise
+
+    def condition(self) -> StoreCondition:
+        """Tell where the store lies and how far it has come."""
+        with self._snapshot() as connection:
+            return condition(connection, self._path, read_only=self._read_only)
+
+    def diagnose(self, anchor: Anchor | None = None) -> list[Check]:
+        """Look at the whole store."""
+        with self._snapshot() as connection:
+            compare = None if self._read_only else self._compare_index
+            return diagnose(connection, compare, anchor)
+
+    def verify(self) -> list[str]:
+        """Return what `diagnose` finds wrong."""
+        return [f"{check.name}: {check.detail}" for check in self.diagnose() if not check.ok]
+
+    def rebuild(self) -> None:
+        """Make anew what is derived, in one transaction."""
+        with self._transaction() as connection:
+            rebuild(connection)
+
+    def close(self) -> None:
+        """Close every connection of this process."""
+        self._pool.close()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[sqlite3.Connection]:
         with translated(self._path), self._pool.reader() as connection:
             # A memory-only store has one connection, on which readers of a thread may overlap.
             nested = connection.in_transaction
             if not nested:
                 connection.execute("BEGIN")
             try:
-                yield SqliteReader(connection)
+                yield connection
             finally:
                 if not nested and connection.in_transaction:
                     connection.execute("ROLLBACK")
 
-    def commit(self, patch: Patch) -> Receipt:
-        """Write a patch in one transaction."""
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         if self._read_only:
             message = f"{self._path} was opened read-only. Open it without read_only to write."
             raise ReadOnlyError(message, path=str(self._path))
-        writer = PatchWriter(patch)
         with translated(self._path), self._pool.writer() as connection:
             begin_writing(connection)
             try:
-                receipt = writer.write(connection)
+                yield connection
                 connection.execute("COMMIT")
-            except BaseException as error:
+            except BaseException:
                 # A full disk or an I/O error may have ended the transaction already.
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                if isinstance(error, sqlite3.IntegrityError) and _is_race(error):
-                    raise StaleError from error
                 raise
-            return receipt
 
-    def verify(self) -> list[str]:
-        """Check integrity and that the index is in step; read-only, as far as that goes."""
-        lend = self._pool.reader if self._read_only else self._pool.writer
-        with translated(self._path), lend() as connection:
-            problems = [r for (r,) in connection.execute("PRAGMA integrity_check") if r != "ok"]
-            problems += [str(r) for r in connection.execute("PRAGMA foreign_key_check")]
-            if not self._read_only:
-                problems += _index_problems(connection)
-            for name in ("unindexed", "indexed_purged", "miscounted_namespaces"):
-                (count,) = connection.execute(QUERIES[name]).fetchone()
-                if count:
-                    problems.append(f"search index: {count} {name.replace('_', ' ')}")
-            return problems
-
-    def close(self) -> None:
-        """Close every connection of this process."""
-        self._pool.close()
+    def _compare_index(self) -> None:
+        with self._pool.writer() as connection:
+            connection.execute(QUERIES["check_index"])
 
     def _open(self) -> None:
         newest = len(migrations())
@@ -153,11 +178,3 @@ def _is_race(error: sqlite3.IntegrityError) -> bool:
     """Tell whether another writer was first: an idempotency key or a version exists by now."""
     text = str(error)
     return "patch.idempotency_key" in text or "node.version" in text
-
-
-def _index_problems(connection: sqlite3.Connection) -> list[str]:
-    try:
-        connection.execute(QUERIES["check_index"])
-    except sqlite3.DatabaseError as error:
-        return [f"search index: {error}"]
-    return []

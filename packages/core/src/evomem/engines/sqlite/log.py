@@ -49,8 +49,11 @@ def read_commits(query: Query, sequences: Sequence[int]) -> list[Commit]:
     """Return whole patches in the order of their sequence."""
     wanted = rows.json_list(sequences)
     parts = {name: _by_sequence(query("log_" + name, sequences=wanted)) for name in _PARTS}
-    found = query("log_patches", sequences=wanted)
-    return [_commit(row, {name: part[row[0]] for name, part in parts.items()}) for row in found]
+    undone = dict(query("undone", sequences=wanted))
+    return [
+        _commit(row, {name: part[row[0]] for name, part in parts.items()}, undone.get(row[0]))
+        for row in query("log_patches", sequences=wanted)
+    ]
 
 
 def sealed_items(query: Query, sequences: Sequence[int]) -> Iterator[tuple[Any, list[Item]]]:
@@ -72,9 +75,9 @@ def _by_sequence(found: Iterable[Any]) -> defaultdict[int, list[Any]]:
     return parts
 
 
-def _commit(row: Any, parts: dict[str, list[Any]]) -> Commit:  # noqa: ANN401  a row
+def _commit(row: Any, parts: dict[str, list[Any]], rolled_back_by: str | None) -> Commit:  # noqa: ANN401  a row
     sequence, patch_id, path, recorded, actor, source, reason, key, payload, replay = row[:10]
-    rollback_of, _, digest, chained, rolled_back_by = row[10:]
+    rollback_of, _, digest, chained = row[10:]
     namespace = rows.read_path(path)
     recorded_at = from_micros(recorded)
     patch = Patch(

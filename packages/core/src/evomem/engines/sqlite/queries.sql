@@ -208,9 +208,23 @@ WHERE operation.memory_id = :memory AND operation.sequence <= :known
 ORDER BY operation.version;
 
 -- name: expand
+-- The first letter of an id says its kind, so that a prefix fits ids of one table.
 SELECT id FROM node
 WHERE id >= :prefix AND id < :prefix || char(1114111)
   AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
+UNION ALL
+SELECT id FROM memory
+WHERE id >= :prefix AND id < :prefix || char(1114111)
+  AND namespace_id IN (SELECT value FROM json_each(:spaces))
+  AND EXISTS (SELECT 1 FROM node WHERE memory_id = memory.id AND sequence <= :known)
+UNION ALL
+SELECT id FROM patch
+WHERE id >= :prefix AND id < :prefix || char(1114111)
+  AND namespace_id IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
+UNION ALL
+SELECT id FROM event
+WHERE id >= :prefix AND id < :prefix || char(1114111)
+  AND namespace_id IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
 LIMIT :limit;
 
 -- name: twins
@@ -292,6 +306,12 @@ SELECT (SELECT value FROM meta WHERE key = 'store_id'),
 -- name: last_commit
 SELECT last_sequence, last_recorded FROM namespace WHERE path = :path;
 
+-- name: last_commit_known
+SELECT patch.sequence, patch.recorded_at
+FROM namespace JOIN patch ON patch.namespace_id = namespace.id
+WHERE namespace.path = :path AND patch.sequence <= :known
+ORDER BY patch.sequence DESC LIMIT 1;
+
 -- name: sequences
 SELECT sequence FROM patch
 WHERE sequence > :since AND sequence <= :known
@@ -314,12 +334,13 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND sequence <= :known
 SELECT DISTINCT patch.id, patch.rollback_of
 FROM operation JOIN patch ON patch.sequence = operation.sequence
 WHERE operation.memory_id IN (SELECT value FROM json_each(:ids)) AND patch.sequence > :since
+  AND patch.sequence <= :known
   AND patch.namespace_id IN (SELECT value FROM json_each(:spaces))
 ORDER BY patch.sequence;
 
 -- name: patch_ids
 SELECT id FROM patch
-WHERE sequence IN (SELECT value FROM json_each(:sequences))
+WHERE sequence IN (SELECT value FROM json_each(:sequences)) AND sequence <= :known
   AND namespace_id IN (SELECT value FROM json_each(:spaces))
 ORDER BY sequence;
 
@@ -337,17 +358,24 @@ WHERE event.id IN (SELECT value FROM json_each(:ids)) AND event.sequence <= :kno
 
 -- name: event_by_external_id
 SELECT event.id FROM event
-WHERE event.external_id = :external_id
+WHERE event.external_id = :external_id AND event.sequence <= :known
   AND event.namespace_id IN (SELECT value FROM json_each(:spaces));
 
 -- name: log_patches
 SELECT patch.sequence, patch.id, namespace.path, patch.recorded_at, patch.actor, patch.source,
        patch.reason, patch.idempotency_key, patch.payload_digest, patch.replay, patch.rollback_of,
-       patch.salt, patch.digest, patch.hash,
-       (SELECT id FROM patch AS later WHERE later.rollback_of = patch.id
-        ORDER BY later.sequence DESC LIMIT 1)
+       patch.salt, patch.digest, patch.hash
 FROM patch JOIN namespace ON namespace.id = patch.namespace_id
 WHERE patch.sequence IN (SELECT value FROM json_each(:sequences)) ORDER BY patch.sequence;
+
+-- name: undone
+-- The patches that undid those in :sequences; of several the latest comes last.
+SELECT patch.sequence, later.id
+FROM patch
+JOIN patch AS later
+  ON later.rollback_of = patch.id AND later.namespace_id = patch.namespace_id
+WHERE patch.sequence IN (SELECT value FROM json_each(:sequences)) AND later.sequence <= :known
+ORDER BY later.sequence;
 
 -- name: log_events
 SELECT event.sequence, event.id, event.role, text.body, event.occurred_at, event.session,
@@ -464,7 +492,8 @@ INSERT INTO patch (sequence, id, namespace_id, recorded_at, actor, source, reaso
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_evidence
-INSERT INTO evidence (sequence, event_id) VALUES (?, ?);
+INSERT INTO evidence (sequence, event_id)
+SELECT :sequence, id FROM event WHERE id = :event_id AND namespace_id = :space;
 
 -- name: add_text
 INSERT INTO text (body, evidence) VALUES (?, ?);
@@ -563,18 +592,187 @@ DELETE FROM search_doc WHERE row = :node;
 INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1);
 
 -- name: unindexed
-SELECT count(*) FROM node
+SELECT id FROM node
 WHERE row NOT IN (SELECT row FROM search_doc)
   AND row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
 -- name: indexed_purged
-SELECT count(*) FROM search_doc
-WHERE row IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
+SELECT id FROM node
+WHERE row IN (SELECT row FROM search_doc)
+  AND row IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
--- name: miscounted_namespaces
-SELECT count(*) FROM namespace
-WHERE n_documents <> (SELECT count(*) FROM search_doc WHERE row >> 40 = namespace.id)
-   OR n_tokens <> (
-       SELECT coalesce(sum((focus <> '') + length(focus) - length(replace(focus, ' ', ''))
-                           + (body <> '') + length(body) - length(replace(body, ' ', ''))), 0)
-       FROM search_doc WHERE row >> 40 = namespace.id);
+-- name: indexed_unknown
+SELECT row FROM search_doc WHERE row NOT IN (SELECT row FROM node);
+
+-- name: stored_counts
+SELECT id, n_documents, n_tokens, n_events, n_patches, last_node, last_sequence, last_recorded
+FROM namespace;
+
+-- name: namespace_counts
+-- What `stored_counts` must say.
+SELECT namespace.id,
+       (SELECT count(*) FROM search_doc
+        WHERE row BETWEEN namespace.id << 40 AND namespace.id << 40 | 0xFFFFFFFFFF),
+       (SELECT coalesce(sum((focus <> '') + length(focus) - length(replace(focus, ' ', ''))
+                            + (body <> '') + length(body) - length(replace(body, ' ', ''))), 0)
+        FROM search_doc
+        WHERE row BETWEEN namespace.id << 40 AND namespace.id << 40 | 0xFFFFFFFFFF),
+       coalesce(said.events, 0), coalesce(done.patches, 0),
+       (SELECT coalesce(max(row) & 0xFFFFFFFFFF, 0) FROM node
+        WHERE row BETWEEN namespace.id << 40 AND namespace.id << 40 | 0xFFFFFFFFFF),
+       coalesce(done.latest, 0), coalesce(done.recorded_at, 0)
+FROM namespace
+LEFT JOIN (SELECT namespace_id, count(*) AS events FROM event GROUP BY namespace_id) AS said
+    ON said.namespace_id = namespace.id
+LEFT JOIN (SELECT namespace_id, count(*) AS patches, max(sequence) AS latest,
+                  max(recorded_at) AS recorded_at
+           FROM patch GROUP BY namespace_id) AS done
+    ON done.namespace_id = namespace.id;
+
+-- name: wrong_memories
+-- Memories that do not follow from their operations and nodes, or that are missing.
+SELECT id FROM memory
+WHERE version IS NOT (SELECT max(version) FROM operation WHERE memory_id = memory.id)
+   OR tip IS NOT (SELECT row FROM node WHERE memory_id = memory.id ORDER BY version DESC LIMIT 1)
+   OR latest_valid_from IS NOT (SELECT max(valid_from) FROM node WHERE memory_id = memory.id)
+   OR namespace_id <> tip >> 40
+UNION
+SELECT memory_id FROM node WHERE memory_id NOT IN (SELECT id FROM memory);
+
+-- name: crossing
+-- Nodes with an edge or a suggestion to what is no node of their namespace.
+SELECT DISTINCT coalesce(newer.id, older.id, '(unknown)')
+FROM (SELECT new, old FROM edge UNION ALL SELECT new, old FROM suggestion) AS link
+LEFT JOIN node AS newer ON newer.row = link.new
+LEFT JOIN node AS older ON older.row = link.old
+WHERE newer.row IS NULL OR older.row IS NULL OR newer.row >> 40 <> older.row >> 40;
+
+-- name: backward_succession
+-- Every circle has an edge from an earlier node to a later one.
+SELECT 1 FROM edge
+WHERE new < old AND kind IN ('supersedes', 'refines') AND closed_by IS NULL LIMIT 1;
+
+-- name: succession
+SELECT new, old FROM edge WHERE kind IN ('supersedes', 'refines') AND closed_by IS NULL;
+
+-- name: node_ids
+SELECT id FROM node WHERE row IN (SELECT value FROM json_each(:rows)) ORDER BY row;
+
+-- name: unused_texts
+SELECT id FROM text
+WHERE id NOT IN (SELECT text_id FROM node WHERE text_id IS NOT NULL)
+  AND id NOT IN (SELECT text_id FROM event WHERE text_id IS NOT NULL);
+
+-- name: mismarked_texts
+-- A purge would delete what is evidence, or leave what is not.
+SELECT id FROM text
+WHERE evidence IS NOT (id IN (SELECT text_id FROM event WHERE text_id IS NOT NULL));
+
+-- name: lost_texts
+SELECT node.id FROM node
+LEFT JOIN text ON text.id = node.text_id
+LEFT JOIN tombstone ON tombstone.node = node.row
+WHERE text.id IS NULL AND tombstone.purged IS NULL;
+
+-- name: kept_texts
+SELECT node.id FROM node JOIN tombstone ON tombstone.node = node.row
+WHERE tombstone.purged IS NOT NULL AND node.text_id IS NOT NULL;
+
+-- name: empty_memories
+SELECT DISTINCT memory_id FROM operation WHERE memory_id NOT IN (SELECT memory_id FROM node);
+
+-- name: unknown_operations
+SELECT DISTINCT patch.id FROM operation JOIN patch ON patch.sequence = operation.sequence
+WHERE operation.node NOT IN (SELECT row FROM node);
+
+-- name: strays
+-- Commits with rows that none of their operations leads to: no seal would cover those.
+SELECT DISTINCT CAST(sequence AS INTEGER) FROM (
+    SELECT sequence, row FROM node
+    UNION SELECT sequence, new FROM edge
+    UNION SELECT closed_by, new FROM edge WHERE closed_by IS NOT NULL
+    UNION SELECT sequence, node FROM tombstone
+    UNION SELECT purged, node FROM tombstone WHERE purged IS NOT NULL
+    EXCEPT SELECT sequence, node FROM operation);
+
+-- name: headless
+-- Commits that are gone while rows of them are left.
+SELECT CAST(sequence AS INTEGER) FROM (
+    SELECT sequence FROM operation
+    UNION SELECT sequence FROM event
+    UNION SELECT sequence FROM evidence
+    UNION SELECT sequence FROM reseal
+    UNION SELECT by FROM reseal
+    EXCEPT SELECT sequence FROM patch);
+
+-- name: misplaced
+-- Commits that bring or cite what is of another namespace.
+SELECT event.sequence FROM event JOIN patch ON patch.sequence = event.sequence
+WHERE event.namespace_id <> patch.namespace_id
+UNION
+SELECT node.sequence FROM node JOIN patch ON patch.sequence = node.sequence
+WHERE node.row >> 40 <> patch.namespace_id
+UNION
+SELECT evidence.sequence FROM evidence
+JOIN patch ON patch.sequence = evidence.sequence
+JOIN event ON event.id = evidence.event_id
+WHERE event.namespace_id <> patch.namespace_id;
+
+-- name: misspelt
+-- Commits to a namespace whose path does not end as it must: nobody would find it.
+SELECT patch.sequence FROM patch JOIN namespace ON namespace.id = patch.namespace_id
+WHERE substr(namespace.path, -1) <> char(31);
+
+-- name: unfounded_reseals
+-- Commits that sealed others anew without having purged anything of what was there before.
+SELECT DISTINCT CAST(by AS INTEGER) FROM reseal
+WHERE by <= sequence OR by NOT IN (SELECT purged FROM tombstone WHERE purged IS NOT NULL);
+
+-- name: patch_sizes
+SELECT sequence, (SELECT count(*) FROM operation WHERE operation.sequence = patch.sequence)
+FROM patch WHERE sequence > :since ORDER BY sequence LIMIT :limit;
+
+-- name: log_digests
+SELECT node.id, node.digest
+FROM operation JOIN node ON node.row = operation.node AND node.sequence = operation.sequence
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences));
+
+-- name: patch_at
+SELECT id, hash FROM patch WHERE sequence = :sequence;
+
+-- name: condition
+SELECT (SELECT value FROM meta WHERE key = 'store_id'), (SELECT count(*) FROM patch),
+       (SELECT user_version FROM pragma_user_version);
+
+-- name: next_nodes
+SELECT id, row FROM node WHERE row > :after ORDER BY row LIMIT :limit;
+
+-- name: all_spaces
+SELECT id FROM namespace;
+
+-- name: drop_search_docs
+DELETE FROM search_doc;
+
+-- name: clear_index
+INSERT INTO search_index (search_index) VALUES ('delete-all');
+
+-- name: rebuild_index
+INSERT INTO search_index (search_index) VALUES ('rebuild');
+
+-- name: drop_memories
+DELETE FROM memory;
+
+-- name: rebuild_memories
+INSERT INTO memory (id, namespace_id, version, tip, latest_valid_from)
+SELECT memory_id, row >> 40,
+       coalesce((SELECT max(version) FROM operation WHERE memory_id = node.memory_id), version),
+       row, (SELECT max(valid_from) FROM node AS line WHERE line.memory_id = node.memory_id)
+FROM node
+WHERE NOT EXISTS (SELECT 1 FROM node AS later
+                  WHERE later.memory_id = node.memory_id AND later.version > node.version);
+
+-- name: set_counts
+UPDATE namespace
+SET n_documents = ?2, n_tokens = ?3, n_events = ?4, n_patches = ?5, last_node = ?6,
+    last_sequence = ?7, last_recorded = ?8
+WHERE id = ?1;

@@ -47,7 +47,7 @@ class SqliteReader:
 
     def before(self, sequence: int) -> SqliteReader:
         """Return the view as of the commit before `sequence`."""
-        return SqliteReader(self._connection, sequence - 1)
+        return SqliteReader(self._connection, min(self._known, sequence - 1))
 
     def search(
         self,
@@ -114,7 +114,7 @@ class SqliteReader:
         ]
 
     def expand(self, reach: Reach, prefix: str, limit: int) -> list[str]:
-        """Return ids of nodes that begin with `prefix`."""
+        """Return ids that begin with `prefix`."""
         if not prefix.isascii():
             return []
         found = self._all("expand", prefix=prefix, spaces=self._within(reach), limit=limit)
@@ -154,7 +154,8 @@ class SqliteReader:
 
     def last_commit(self, namespace: Namespace) -> LastCommit:
         """Return the latest commit of a namespace."""
-        for sequence, recorded in self._all("last_commit", path=rows.write_path(namespace)):
+        name = "last_commit" if self._known == _LATEST else "last_commit_known"
+        for sequence, recorded in self._all(name, path=rows.write_path(namespace)):
             return LastCommit(sequence, from_micros(recorded))
         return LastCommit(0, EPOCH)
 

@@ -63,7 +63,9 @@ class PatchWriter:
         for event in patch.events:
             self._add_event(event, space, sequence, texts)
         for event_id in patch.evidence:
-            self._run("add_evidence", sequence, event_id)
+            cited = self._run("add_evidence", sequence=sequence, event_id=event_id, space=space.id)
+            if not cited.rowcount:
+                raise StaleError
         for node in patch.nodes:
             self._add_node(node, space, sequence, texts)
         for ordinal, step in enumerate(patch.operations):
