@@ -36,8 +36,8 @@ def plan(console: Console, result: Diagnosis) -> None:
 
 def exported(console: Console, result: AuditReport) -> None:
     """Print where the audit was written and how far it goes."""
-    counts = f"{result.patches} patches, {result.events} events"
-    line(console, ("Exported", "bold"), f"  {counts} to {result.path}")
+    counts = f"patches {result.patches}, events {result.events}"
+    line(console, ("Exported", "bold"), f"  {result.path}  ", (counts, "dim"))
 
 
 def _facts(result: Diagnosis) -> Iterator[tuple[str, str]]:

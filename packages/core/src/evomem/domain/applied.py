@@ -64,10 +64,14 @@ def _diff(step: Operation, memory: MemoryText, records: Mapping[str, NodeRecord]
     if step.op in _LINKS:
         return ""
     labels = (f"{step.memory_id}@{memory.version}", f"{step.memory_id}@{step.version}")
-    text = records[step.node_id].text
+    record = records[step.node_id]
+    text = record.text
+    # Only the tip speaks for the memory; a node that is removed or revived may lie before it.
     if step.op is Op.REMOVE:
-        if step.node_id == memory.tip:
-            memory.text = None
+        memory.text = None if step.node_id == memory.tip else memory.text
         return unified_diff(text, None, *labels)
+    if record.version != step.version:
+        memory.text = text if step.node_id == memory.tip else memory.text
+        return unified_diff(None, text, *labels)
     former, memory.tip, memory.text = memory.text, step.node_id, text
     return unified_diff(former, text, *labels)

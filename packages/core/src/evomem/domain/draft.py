@@ -65,6 +65,7 @@ class Draft:
     edges: list[Edge] = field(default_factory=list)
     closed: list[Edge] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    revived: list[str] = field(default_factory=list)
     purged: list[str] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     suggestions: list[SuggestedLink] = field(default_factory=list)
@@ -189,6 +190,12 @@ class Draft:
             self.purged.append(node_id)
         self.touch(self.memory_of(node_id), Op.REMOVE, node_id)
 
+    def revive(self, node_id: str) -> None:
+        """Bring a forgotten node back into recall."""
+        self.revived.append(node_id)
+        self.lineage.add(replace(self.lineage.facts[node_id], removed=False))
+        self.touch(self.memory_of(node_id), Op.RESTORE, node_id)
+
     def active_twin(self, key: bytes) -> str | None:
         """Return an active node with this digest, the latest first."""
         for node_id in self._twins.get(key, ()):
@@ -239,6 +246,7 @@ class Draft:
             edges=tuple(self.edges),
             closed=tuple(self.closed),
             removed=tuple(self.removed),
+            revived=tuple(self.revived),
             purged=tuple(self.purged),
             operations=tuple(self.operations),
             suggestions=tuple(self.suggestions),

@@ -132,9 +132,10 @@ class Patch:
         edges: New edges.
         closed: Edges that end with this patch.
         removed: Nodes that leave recall.
+        revived: Nodes that come back into it.
         purged: Removed nodes whose text is deleted as well.
-        operations: What it does to each memory, in order; they name every node that it adds or
-            removes, and the newer end of every edge that it opens or closes.
+        operations: What it does to each memory, in order; they name every node that it adds,
+            removes or revives, and the newer end of every edge that it opens or closes.
         suggestions: Links left to the caller.
         expects: What must still hold.
     """
@@ -155,6 +156,7 @@ class Patch:
     edges: tuple[Edge, ...] = ()
     closed: tuple[Edge, ...] = ()
     removed: tuple[str, ...] = ()
+    revived: tuple[str, ...] = ()
     purged: tuple[str, ...] = ()
     operations: tuple[Operation, ...] = ()
     suggestions: tuple[SuggestedLink, ...] = ()

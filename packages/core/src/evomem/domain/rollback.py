@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -15,8 +15,6 @@ from evomem.domain.node import NodeRecord, Status
 from evomem.domain.patch import Commit, Op
 from evomem.domain.time import format_time
 from evomem.errors import UnsafeRollbackError
-
-_CURRENT = {Status.ACTIVE, Status.SCHEDULED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +33,14 @@ class Prior:
 
 
 class _Change(NamedTuple):
-    """A content that a patch changed from a time on.
+    """A content that a version of a patch changed from a time on.
 
-    `node` is what it added or removed, `former` what was in force before, None if nothing was.
+    `first` is the first version of its line that the patch added, `former` what that took out of
+    force; None if it took nothing out itself.
     """
 
     node: str
+    first: str
     kind: str
     begins: datetime
     former: str | None
@@ -59,7 +59,7 @@ def still_standing(later: Sequence[tuple[str, str | None]]) -> list[str]:
     return list(left)
 
 
-def plan_rollback(draft: Draft, undone: Commit, prior: Prior) -> list[str]:
+def plan_rollback(draft: Draft, undone: Commit, prior: Prior) -> None:
     """Undo a patch on the draft: afterwards the heads have the contents they had before it.
 
     Args:
@@ -67,53 +67,89 @@ def plan_rollback(draft: Draft, undone: Commit, prior: Prior) -> list[str]:
         undone: The patch; nothing later may depend on it.
         prior: What the store held before and after it.
 
-    Returns:
-        What it leaves as it is, in words.
-
     Raises:
         UnsafeRollbackError: A text that would have to come back was purged.
     """
     patch, lines = undone.patch, _lines(undone)
-    changes = [*_additions(undone, prior, lines, draft.now), *_removals(undone, prior, draft.now)]
-    done: set[tuple[str, datetime]] = set()
-    for change in sorted(changes, key=lambda c: c.begins):
-        if change.former is None:
-            _withdraw(draft, change.node)
-        elif (change.former, change.begins) not in done:
-            done.add((change.former, change.begins))
-            _restore(draft, change, prior.records[change.former])
+    _revive(draft, undone, prior)
+    withdrawn = _undo_versions(draft, undone, prior, lines)
     for edge in patch.edges:
-        _close(draft, edge, lines)
+        if edge.new in withdrawn or not _continues(edge, lines):
+            _close(draft, edge)
     for edge in patch.closed:
         _reopen(draft, edge)
-    return _left(undone, prior, draft.now)
+    for node_id in patch.revived:
+        if not draft.lineage.facts[node_id].removed:
+            draft.remove(node_id, purge=False)
+
+
+def _revive(draft: Draft, undone: Commit, prior: Prior) -> None:
+    for node_id in undone.patch.removed:
+        if node_id in prior.records and draft.lineage.facts[node_id].removed:
+            _check_text(prior.records[node_id])
+            draft.revive(node_id)
+
+
+def _undo_versions(
+    draft: Draft, undone: Commit, prior: Prior, lines: Mapping[str, Edge]
+) -> set[str]:
+    """Bring back what the versions of a patch took out of force.
+
+    Returns:
+        The first versions of lines that are withdrawn whole: their links to what was before close.
+    """
+    withdrawn: set[str] = set()
+    continued: set[str] = set()
+    done: set[tuple[str, datetime]] = set()
+    for change in _changes(undone, prior, lines, draft.now):
+        if change.former is None:
+            withdrawn.add(change.first)
+            _withdraw(draft, change.node)
+            continue
+        continued.add(change.first)
+        if (change.former, change.begins) not in done:
+            done.add((change.former, change.begins))
+            _restore(draft, change, prior.records[change.former])
+    return withdrawn - continued
 
 
 def _lines(undone: Commit) -> dict[str, Edge]:
     """Return for each version that a patch added the link by which it continues its memory."""
-    memories = {node.id: node.memory_id for node in undone.patch.nodes}
+    # The first link of a version is the one it continues; a memory that begins has none.
+    later = {node.id for node in undone.patch.nodes if node.version > 1}
     lines: dict[str, Edge] = {}
     for edge in undone.patch.edges:
-        if edge.new in memories and edge.kind in SUCCESSION:
+        if edge.new in later and edge.kind in SUCCESSION:
             lines.setdefault(edge.new, edge)
-    # The first link of a version is the one it continues; a memory that begins has none.
-    begun = {node.id for node in undone.patch.nodes if node.version == 1}
-    return {new: edge for new, edge in lines.items() if new not in begun}
+    return lines
 
 
-def _additions(
+def _continues(edge: Edge, lines: Mapping[str, Edge]) -> bool:
+    return lines.get(edge.new) == edge or (edge.kind == RESTORES and edge.new in lines)
+
+
+def _changes(
     undone: Commit, prior: Prior, lines: Mapping[str, Edge], now: datetime
-) -> Iterator[_Change]:
+) -> list[_Change]:
+    """Return the contents that the versions of a patch changed, by time.
+
+    Only what a version took out of force itself comes back as a new version. Where something else
+    was in force, or nothing, the version is withdrawn instead: that something then stands again.
+    """
+    found = []
+    own = {node.id for node in undone.patch.nodes}
     for node in undone.patch.nodes:
         begins = _effect(prior.after, node, now)
         if begins is None:
             continue
-        old = node.id
-        while old in lines:
-            old = lines[old].old
-        former = _active(prior.lineage, old, node.memory_id, begins)
+        first = node.id
+        while first in lines and lines[first].old in own:
+            first = lines[first].old
+        old = lines[first].old if first in lines else None
+        active = old and prior.lineage.status(old, begins) is Status.ACTIVE
         kind = lines[node.id].kind if node.id in lines else SUPERSEDES
-        yield _Change(node.id, kind, begins, former)
+        found.append(_Change(node.id, first, kind, begins, old if active else None))
+    return sorted(found, key=lambda change: change.begins)
 
 
 def _effect(after: Lineage, node: NodeRecord, now: datetime) -> datetime | None:
@@ -126,60 +162,21 @@ def _effect(after: Lineage, node: NodeRecord, now: datetime) -> datetime | None:
     return node.valid_from if node.id in after.heads(node.id, node.valid_from) else None
 
 
-def _active(lineage: Lineage, node_id: str, memory_id: str, at: datetime) -> str | None:
-    """Return the version of the memory to which a node resolved at a time."""
-    if node_id not in lineage:
-        return None
-    for head in lineage.heads(node_id, at):
-        own = lineage.facts[head].memory_id == memory_id
-        if own and lineage.status(head, at) is Status.ACTIVE:
-            return head
-    return None
-
-
-def _removals(undone: Commit, prior: Prior, now: datetime) -> Iterator[_Change]:
-    """Yield what the patch took out of recall while it was in force, or was to be."""
-    for node_id in undone.patch.removed:
-        if node_id in prior.records and prior.lineage.status(node_id, now) in _CURRENT:
-            begins = max(now, prior.lineage.facts[node_id].valid_from)
-            yield _Change(node_id, SUPERSEDES, begins, node_id)
-
-
-def _left(undone: Commit, prior: Prior, now: datetime) -> list[str]:
-    earlier = {n: prior.lineage.status(n, now) for n in undone.patch.removed if n in prior.records}
-    return [
-        f"{node_id} was {status} before: it stays forgotten, and in the history."
-        for node_id, status in earlier.items()
-        if status not in _CURRENT
-    ]
-
-
-def _own_tips(draft: Draft, node_id: str) -> list[str]:
-    """Return the ends of the line that a node is in, inside its memory."""
-    facts = draft.lineage.facts
-    ends = draft.lineage.tips(node_id)
-    return [n for n in ends if facts[n].memory_id == facts[node_id].memory_id] or [node_id]
-
-
 def _withdraw(draft: Draft, node_id: str) -> None:
-    """Take out of recall what a version came to be, if it holds or will."""
-    lineage, now = draft.lineage, draft.now
-    for end in dict.fromkeys([node_id, *_own_tips(draft, node_id)]):
-        fact = lineage.facts[end]
-        if not fact.removed and (fact.valid_from > now or end in lineage.heads(end, now)):
+    """Take a version out of recall, with what undone patches have put after it."""
+    facts = draft.lineage.facts
+    own = [n for n in draft.lineage.tips(node_id) if facts[n].memory_id == facts[node_id].memory_id]
+    for end in dict.fromkeys([node_id, *own]):
+        if not facts[end].removed:
             draft.remove(end, purge=False)
 
 
 def _restore(draft: Draft, change: _Change, record: NodeRecord) -> None:
-    """Add a version with the content of an earlier one, unless that had ended by then."""
-    if record.purged:
-        message = f"The text of {record.id} was purged, so the state before cannot come back."
-        raise UnsafeRollbackError(message, purged=[record.id])
-    if record.valid_to is not None and record.valid_to <= change.begins:
-        _withdraw(draft, change.node)
-        return
-    memory = draft.memory_of(record.id)
-    (tip, *_) = _own_tips(draft, change.node)
+    """Add a version with the content of the one before."""
+    _check_text(record)
+    memory = draft.memory_of(change.node)
+    facts = draft.lineage.facts
+    tips = (n for n in draft.lineage.tips(change.node) if facts[n].memory_id == memory.id)
     restored = replace(
         record,
         id=new_id(NODE),
@@ -189,16 +186,21 @@ def _restore(draft: Draft, change: _Change, record: NodeRecord) -> None:
         backdated=change.begins < memory.latest_valid_from,
         sequence=0,
     )
+    tip = next(tips, change.node)
     draft.add_node(restored, Op.RESTORE)
     reason = f"rollback, from {format_time(change.begins)}"
     draft.connect(Edge(change.kind, restored.id, tip, reason=reason))
     draft.connect(Edge(RESTORES, restored.id, record.id))
 
 
-def _close(draft: Draft, edge: Edge, lines: Mapping[str, Edge]) -> None:
-    """Close a link that the patch made, unless a version it added continues its memory by it."""
-    if lines.get(edge.new) == edge or (edge.kind == RESTORES and edge.new in lines):
-        return
+def _check_text(record: NodeRecord) -> None:
+    if record.purged:
+        message = f"The text of {record.id} was purged, so the state before cannot come back."
+        raise UnsafeRollbackError(message, purged=[record.id])
+
+
+def _close(draft: Draft, edge: Edge) -> None:
+    """Close a link that the patch made, if it still stands."""
     for still in draft.facts.edges:
         if (still.kind, still.new, still.old) == (edge.kind, edge.new, edge.old):
             draft.disconnect(still)

@@ -61,6 +61,7 @@ def items(patch: Patch) -> Iterator[Item]:
     yield from map(_edge, patch.edges)
     yield from (("close", edge.kind, edge.new, edge.old) for edge in patch.closed)
     yield from (("remove", node_id) for node_id in patch.removed)
+    yield from (("revive", node_id) for node_id in patch.revived)
     yield from (("purge", node_id) for node_id in patch.purged)
     for ordinal, step in enumerate(patch.operations):
         yield ("operation", ordinal, str(step.op), step.memory_id, step.version, step.node_id)

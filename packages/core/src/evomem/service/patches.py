@@ -14,6 +14,9 @@ from evomem.engines.base import Reader
 from evomem.errors import NotFoundError
 from evomem.service.context import Context, whole_id
 
+_MOVING = {Op.REMOVE, Op.RESTORE}
+"""What a patch may do to a node that it does not add."""
+
 
 def get_patch(context: Context, patch_id: str) -> PatchRecord:
     """Return a patch in full, by its id or an unambiguous prefix.
@@ -78,8 +81,8 @@ def _operations(reader: Reader, reach: Reach, commit: Commit) -> tuple[AppliedOp
     patch = commit.patch
     before = _texts(reader.before(commit.sequence), reach, {s.memory_id for s in patch.operations})
     known = {node.id: node for node in patch.nodes}
-    removed = [s.node_id for s in patch.operations if s.op is Op.REMOVE and s.node_id not in known]
-    return applied(patch.operations, before, {**known, **reader.records(reach, removed)})
+    others = [s.node_id for s in patch.operations if s.op in _MOVING and s.node_id not in known]
+    return applied(patch.operations, before, {**known, **reader.records(reach, others)})
 
 
 def _texts(reader: Reader, reach: Reach, memory_ids: set[str]) -> dict[str, MemoryText]:

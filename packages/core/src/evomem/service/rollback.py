@@ -87,7 +87,7 @@ def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
     _check_untouched(reader, reach, undone, touched)
     before = reader.before(undone.sequence)
     ends = [end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old)]
-    changed = [*_added(patch), *patch.removed, *ends]
+    changed = [*_added(patch), *patch.removed, *patch.revived, *ends]
     story = before.story(reach, changed)
     after = reader.before(undone.sequence + 1).story(reach, changed)
     prior = Prior(story, after, before.records(reach, story.facts))
@@ -97,13 +97,14 @@ def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
     draft = Draft(context.namespace, now, load_facts(reader, reach, named, now))
     _check_unmarked(reader, reach, undone, draft)
     texts = memory_texts(draft)
-    notices = plan_rollback(draft, undone, prior)
+    plan_rollback(draft, undone, prior)
     if not draft.operations:
-        message = f"Nothing of {patch.id} is left to undo. {' '.join(notices)}".strip()
+        message = f"Nothing of {patch.id} is left to undo."
         raise InvalidRequestError(message, patch_id=patch.id)
-    records = {**draft.facts.records, **{node.id: node for node in draft.nodes}}
+    moved = reader.records(reach, [step.node_id for step in draft.operations])
+    records = {**moved, **{node.id: node for node in draft.nodes}}
     steps = applied(draft.operations, texts, records)
-    result = PatchResult(patch_id=None, sequence=None, operations=steps, warnings=tuple(notices))
+    result = PatchResult(patch_id=None, sequence=None, operations=steps)
     return _Planned(draft, result)
 
 

@@ -43,7 +43,7 @@ class _Held(NamedTuple):
     row: Any
     facts: list[Item]
     seal: bytes
-    digests: dict[str, bytes | None]
+    digests: dict[Any, Any]
 
 
 class _Link(NamedTuple):
@@ -110,9 +110,9 @@ def _fault(before: _Link, link: _Link, held: _Held) -> str | None:
         return "its hash does not follow from the patch before it"
     if seal(salt, held.facts) != held.seal:
         return "what it wrote was changed since"
-    nodes = (fact for fact in held.facts if fact[0] == "node")
-    if any(held.digests[str(node[1])] != _twin_digest(node) for node in nodes):
-        return "a node of it has another digest than its text"
+    for fact in held.facts:
+        if fact[0] == "node" and held.digests[fact[1]] != _twin_digest(fact):
+            return "a node of it has another digest than its text"
     return None
 
 

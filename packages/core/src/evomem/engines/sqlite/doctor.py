@@ -84,7 +84,7 @@ def condition(
     latest = connection.execute(QUERIES["latest_patch"]).fetchone()
     sequence, _, chained = latest or (0, 0, b"")
     return StoreCondition(
-        store_id=store_id,
+        store_id=store_id or "",
         schema_version=version,
         sqlite_version=sqlite3.sqlite_version,
         network_file_system=network_file_system(path) if isinstance(path, Path) else None,
@@ -92,7 +92,7 @@ def condition(
         read_only=read_only,
         patches=patches,
         last_sequence=sequence,
-        last_hash=chained.hex(),
+        last_hash=chained.hex() if isinstance(chained, bytes) else "",
     )
 
 

@@ -26,6 +26,7 @@ _PARTS = (
     "edges",
     "closed",
     "removed",
+    "revived",
     "purged",
     "operations",
     "suggestions",
@@ -38,6 +39,7 @@ _SEALED = {
     "edges": "edge",
     "closed": "close",
     "removed": "remove",
+    "revived": "revive",
     "purged": "purge",
     "operations": "operation",
     "reseals": "reseal",
@@ -97,6 +99,7 @@ def _commit(row: Any, parts: dict[str, list[Any]], rolled_back_by: str | None) -
         edges=tuple(_edge(values, sequence) for values in parts["edges"]),
         closed=tuple(Edge(*values) for values in parts["closed"]),
         removed=tuple(node_id for (node_id,) in parts["removed"]),
+        revived=tuple(node_id for (node_id,) in parts["revived"]),
         purged=tuple(node_id for (node_id,) in parts["purged"]),
         operations=tuple(
             Operation(Op(op), memory_id, version, node_id)

@@ -19,7 +19,9 @@ node.sequence <= :known
 -- name: remembered
 -- Put in the place of {remembered}: whether a node was not forgotten, unless those are wanted too.
 (:removed OR NOT EXISTS (
-    SELECT 1 FROM tombstone WHERE tombstone.node = node.row AND tombstone.sequence <= :known));
+    SELECT 1 FROM tombstone
+    WHERE tombstone.node = node.row AND tombstone.sequence <= :known
+      AND (tombstone.revived IS NULL OR tombstone.revived > :known)));
 
 -- name: space_ids
 SELECT id FROM namespace WHERE path = :path
@@ -98,7 +100,8 @@ WITH RECURSIVE around (row) AS (
 SELECT node.row, node.id, node.memory_id, node.version, node.sequence, node.scope,
        node.valid_from, node.valid_to, node.backdated, tombstone.node IS NOT NULL
 FROM around JOIN node ON node.row = around.row
-LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :known;
+LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :known
+  AND (tombstone.revived IS NULL OR tombstone.revived > :known);
 
 -- name: story
 WITH RECURSIVE around (row) AS (
@@ -117,7 +120,8 @@ WITH RECURSIVE around (row) AS (
 SELECT node.row, node.id, node.memory_id, node.version, node.sequence, node.scope,
        node.valid_from, node.valid_to, node.backdated, tombstone.node IS NOT NULL
 FROM around JOIN node ON node.row = around.row
-LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :known;
+LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :known
+  AND (tombstone.revived IS NULL OR tombstone.revived > :known);
 
 -- name: lineage_edges
 SELECT edge.kind, newer.id, older.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
@@ -174,7 +178,7 @@ FROM node
 JOIN namespace ON namespace.id = node.row >> 40
 JOIN patch ON patch.sequence = node.sequence
 LEFT JOIN text ON text.id = node.text_id
-LEFT JOIN tombstone ON tombstone.node = node.row
+LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.purged IS NOT NULL
 WHERE node.id IN (SELECT value FROM json_each(:ids))
   AND (node.row >> 40) IN (SELECT value FROM json_each(:spaces)) AND node.sequence <= :known;
 
@@ -228,7 +232,8 @@ WHERE id >= :prefix AND id < :prefix || char(1114111)
 LIMIT :limit;
 
 -- name: twins
-SELECT node.id, node.sequence FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+SELECT node.id, node.sequence
+FROM node LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.revived IS NULL
 WHERE node.digest = :digest AND node.row BETWEEN :low AND :high AND tombstone.node IS NULL
 ORDER BY node.row DESC LIMIT 8;
 
@@ -278,13 +283,14 @@ SELECT CASE
           AND edge.kind IN ('supersedes', 'refines')
     ) THEN 'active'
     END AS status, count(*)
-FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+FROM node LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.revived IS NULL
 WHERE node.row BETWEEN :low AND :high
 GROUP BY status;
 
 -- name: unplain
 -- The nodes for which `statuses` says NULL.
-SELECT node.id FROM node LEFT JOIN tombstone ON tombstone.node = node.row
+SELECT node.id
+FROM node LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.revived IS NULL
 WHERE node.row BETWEEN :low AND :high
   AND tombstone.node IS NULL AND node.valid_from <= :now
   AND NOT EXISTS (
@@ -422,7 +428,15 @@ FROM operation
 JOIN tombstone ON tombstone.node = operation.node AND tombstone.sequence = operation.sequence
 JOIN node ON node.row = tombstone.node
 WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
-GROUP BY node.row ORDER BY node.row;
+GROUP BY tombstone.sequence, node.row ORDER BY node.row;
+
+-- name: log_revived
+SELECT tombstone.revived, node.id
+FROM operation
+JOIN tombstone ON tombstone.node = operation.node AND tombstone.revived = operation.sequence
+JOIN node ON node.row = tombstone.node
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY tombstone.revived, node.row ORDER BY node.row;
 
 -- name: log_purged
 SELECT tombstone.purged, node.id
@@ -430,7 +444,7 @@ FROM operation
 JOIN tombstone ON tombstone.node = operation.node AND tombstone.purged = operation.sequence
 JOIN node ON node.row = tombstone.node
 WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
-GROUP BY node.row ORDER BY node.row;
+GROUP BY tombstone.purged, node.row ORDER BY node.row;
 
 -- name: log_operations
 SELECT operation.sequence, operation.ordinal, operation.op, operation.memory_id,
@@ -532,7 +546,12 @@ UPDATE memory SET version = :version WHERE id = :id;
 INSERT INTO tombstone (node, sequence) VALUES (:node, :sequence);
 
 -- name: mark_purged
-UPDATE tombstone SET purged = :sequence WHERE node = :node AND purged IS NULL;
+UPDATE tombstone SET purged = :sequence
+WHERE node = :node AND revived IS NULL AND purged IS NULL;
+
+-- name: revive
+UPDATE tombstone SET revived = :sequence
+WHERE node = :node AND revived IS NULL AND purged IS NULL;
 
 -- name: touched_by_purge
 -- The commits that hold words which a purge of :node deletes.
@@ -671,8 +690,8 @@ WHERE evidence IS NOT (id IN (SELECT text_id FROM event WHERE text_id IS NOT NUL
 -- name: lost_texts
 SELECT node.id FROM node
 LEFT JOIN text ON text.id = node.text_id
-LEFT JOIN tombstone ON tombstone.node = node.row
-WHERE text.id IS NULL AND tombstone.purged IS NULL;
+LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.purged IS NOT NULL
+WHERE text.id IS NULL AND tombstone.node IS NULL;
 
 -- name: kept_texts
 SELECT node.id FROM node JOIN tombstone ON tombstone.node = node.row
@@ -692,6 +711,7 @@ SELECT DISTINCT CAST(sequence AS INTEGER) FROM (
     UNION SELECT sequence, new FROM edge
     UNION SELECT closed_by, new FROM edge WHERE closed_by IS NOT NULL
     UNION SELECT sequence, node FROM tombstone
+    UNION SELECT revived, node FROM tombstone WHERE revived IS NOT NULL
     UNION SELECT purged, node FROM tombstone WHERE purged IS NOT NULL
     EXCEPT SELECT sequence, node FROM operation);
 

@@ -141,7 +141,11 @@ class PatchWriter:
         """Look up the rows of all stored nodes that the patch names."""
         patch = self._patch
         named = {end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old)}
-        named |= {step.node_id for step in patch.operations} | {*patch.removed, *patch.purged}
+        named |= {step.node_id for step in patch.operations} | {
+            *patch.removed,
+            *patch.revived,
+            *patch.purged,
+        }
         named |= {end for item in patch.suggestions for end in (item.new, item.old)}
         named -= {node.id for node in patch.nodes}
         if named:
@@ -207,6 +211,9 @@ class PatchWriter:
     def _remove(self, sequence: int) -> None:
         for node_id in self._patch.removed:
             self._run("add_tombstone", node=self._rows[node_id], sequence=sequence)
+        for node_id in self._patch.revived:
+            if not self._run("revive", node=self._rows[node_id], sequence=sequence).rowcount:
+                raise StaleError
 
     def _purge(self, space: _Space, sequence: int) -> list[Item]:
         """Delete texts, and return the seals of what is left of the patches that held them."""

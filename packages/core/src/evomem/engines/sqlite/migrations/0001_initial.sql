@@ -125,12 +125,15 @@ CREATE TABLE operation (
 ) WITHOUT ROWID;
 CREATE INDEX operation_memory ON operation (memory_id, version);
 
--- A node that left recall; `purged` is set when its text was deleted too.
+-- A node that left recall; `revived` is set when an undoing brought it back, `purged` when its text
+-- was deleted too.
 CREATE TABLE tombstone (
-    node     INTEGER PRIMARY KEY REFERENCES node,
+    node     INTEGER NOT NULL REFERENCES node,
     sequence INTEGER NOT NULL REFERENCES patch,
-    purged   INTEGER REFERENCES patch
-);
+    revived  INTEGER REFERENCES patch,
+    purged   INTEGER REFERENCES patch,
+    PRIMARY KEY (node, sequence)
+) WITHOUT ROWID;
 
 -- The digest of what an erasure, the patch `by`, left of an earlier patch; the latest one counts.
 CREATE TABLE reseal (
