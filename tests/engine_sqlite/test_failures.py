@@ -15,15 +15,18 @@ from tests.conformance.builders import (
     open_memory,
     patch_of,
     picture,
+    removal,
     replaces,
+    step,
     store,
 )
 from tests.engine_sqlite.processes import answers, workers
 
 from evomem import EngineError, EvoMemError
+from evomem.domain.edge import Edge
 from evomem.domain.event import Event
 from evomem.domain.identifiers import EVENT, new_id
-from evomem.domain.patch import SuggestedLink
+from evomem.domain.patch import Op, SuggestedLink
 from evomem.engines.sqlite.engine import SqliteEngine
 from evomem.engines.sqlite.writer import PatchWriter
 
@@ -36,17 +39,36 @@ def dump(path):
         connection.close()
 
 
-def everything(old, gone):
+def before_everything(engine):
+    """A note to replace, one to purge, and a forgotten one with a link to close."""
+    old, gone, hidden = store(engine, "The ledger runs on Postgres.", "A secret.", "Hidden.")
+    link = Edge("caused_by", hidden.id, old.id)
+    engine.commit(patch_of(also=(step(Op.LINK, hidden, 2),), edges=(link,)))
+    engine.commit(removal(hidden, 3))
+    return old, gone, hidden
+
+
+def everything(old, gone, hidden):
     """A patch with something for every statement of the writer."""
     new = next_version(old, "The ledger runs on SQLite.", tags=("db",))
+    said = Event(new_id(EVENT), "user", "said", START)
     return patch_of(
         new,
         note("beside", slot="branch"),
         namespace=HOME,
         edges=(replaces(new, old),),
-        events=(Event(new_id(EVENT), "user", "said", START),),
+        events=(said,),
+        closed=(Edge("caused_by", hidden.id, old.id),),
+        also=(
+            step(Op.REMOVE, gone, 2),
+            step(Op.UNLINK, hidden, 4),
+            step(Op.RESTORE, hidden, 5),
+        ),
+        revived=(hidden.id,),
         removed=(gone.id,),
         purged=(gone.id,),
+        evidence=(said.id,),
+        rollback_of="p1",
         suggestions=(SuggestedLink(new.id, old.id, "why", 0.5, "silent/1"),),
         idempotency_key="key",
         payload_digest=b"d",
@@ -57,7 +79,7 @@ def everything(old, gone):
 @pytest.mark.promise("write.atomic")
 @pytest.mark.parametrize("error", [sqlite3.OperationalError("disk I/O error"), KeyboardInterrupt()])
 def test_a_failure_at_any_statement_leaves_nothing(engine, path, monkeypatch, error):
-    old, gone = store(engine, "The ledger runs on Postgres.", "A secret.")
+    nodes = before_everything(engine)
     before, seen = dump(path), picture(engine)
     run, left = PatchWriter._run, [0]
 
@@ -72,13 +94,13 @@ def test_a_failure_at_any_statement_leaves_nothing(engine, path, monkeypatch, er
     while True:
         left[0] = steps
         try:
-            engine.commit(everything(old, gone))
+            engine.commit(everything(*nodes))
         except (EngineError, KeyboardInterrupt):
             steps += 1
             assert dump(path) == before
             continue
         break
-    assert steps > 25
+    assert steps > 30
     monkeypatch.undo()
     assert picture(engine) != seen
     assert engine.verify() == []

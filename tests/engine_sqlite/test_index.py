@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.conformance.builders import BELOW, HOME, Clock, note, open_memory, patch_of, store
+from tests.conformance.builders import BELOW, HOME, Clock, note, open_memory, removal, store
 from tests.conformance.histories import STEPS, play
 
 from evomem.domain.analysis import ANALYSIS_VERSION, tokens
@@ -44,12 +44,14 @@ def check(engine):
     with engine.read() as reader, engine._pool.reader() as connection:
         documents = connection.execute("SELECT row, focus, body FROM search_doc").fetchall()
         assert vocabulary(connection) == rebuilt(documents)
-        remembered = connection.execute(
-            "SELECT id, row FROM node WHERE row NOT IN (SELECT node FROM tombstone)"
+        # A forgotten node stays: it is searched as of before, and if it is asked for.
+        kept = connection.execute(
+            "SELECT id, row FROM node "
+            "WHERE row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL)"
         ).fetchall()
-        records = reader.records(BELOW, [node_id for node_id, _ in remembered])
+        records = reader.records(BELOW, [node_id for node_id, _ in kept])
         assert sorted(documents) == sorted(
-            (row, *expected_tokens(records[node_id])) for node_id, row in remembered
+            (row, *expected_tokens(records[node_id])) for node_id, row in kept
         )
         counts = connection.execute(
             "SELECT id, n_documents, n_tokens, last_node FROM namespace"
@@ -87,7 +89,7 @@ TRICKY = [
 def test_the_index_holds_the_tokens_of_any_text(engine, text):
     (node,) = store(engine, text, subject=text, slot=text, tags=(text, "tag"))
     check(engine)
-    engine.commit(patch_of(removed=(node.id,), purged=(node.id,)))
+    engine.commit(removal(node, purge=True))
     check(engine)
     with engine._pool.reader() as connection:
         assert vocabulary(connection) == []
@@ -108,7 +110,7 @@ def test_the_index_is_checked_for_what_it_lost(engine):
         "UPDATE namespace SET n_documents = n_documents + 1",
         "UPDATE namespace SET n_tokens = n_tokens + 1",
         "INSERT INTO search_index (search_index) VALUES ('delete-all')",
-        "INSERT INTO tombstone (node, sequence) SELECT row, sequence FROM node",
+        "INSERT INTO tombstone (node, sequence, purged) SELECT row, sequence, sequence FROM node",
     ],
 )
 def test_what_is_out_of_step_is_named(engine, damage):

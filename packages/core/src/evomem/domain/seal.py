@@ -9,6 +9,7 @@ its end was cut off: keep the latest hash elsewhere to find that out.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
@@ -21,6 +22,11 @@ from evomem.domain.time import to_micros
 SALT_BYTES = 16
 GENESIS = bytes(32)
 """What the first patch is chained to."""
+
+# Bytes become a list, so that they differ from a text of the same digits.
+_write = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=lambda value: [value.hex()]
+).encode
 
 Item = tuple[str | int | float | bytes | None, ...]
 """A fact of a patch, its kind first, as a store holds it."""
@@ -97,8 +103,7 @@ def _edge(edge: Edge) -> Item:
 
 def seal(salt: bytes, facts: Iterable[Item]) -> bytes:
     """Return the digest of the facts, whatever their order, under a salt."""
-    lines = sorted(to_json([v.hex() if isinstance(v, bytes) else v for v in f]) for f in facts)
-    return hashlib.sha256(salt + "\n".join(lines).encode()).digest()
+    return hashlib.sha256(salt + "\n".join(sorted(map(_write, facts))).encode()).digest()
 
 
 def chain(before: bytes, sequence: int, recorded_at: datetime, digest: bytes) -> bytes:

@@ -127,13 +127,14 @@ class SqliteEngine:
             message = f"{self._path} was opened read-only. Open it without read_only to write."
             raise ReadOnlyError(message, path=str(self._path))
         with translated(self._path), self._pool.writer() as connection:
-            begin_writing(connection)
+            nested = connection.in_transaction
             try:
+                begin_writing(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 # A full disk or an I/O error may have ended the transaction already.
-                if connection.in_transaction:
+                if connection.in_transaction and not nested:
                     connection.execute("ROLLBACK")
                 raise
 

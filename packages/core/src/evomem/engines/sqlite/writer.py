@@ -40,8 +40,7 @@ class PatchWriter:
         self._rows: dict[str, int] = {}
         self._tokens = {n.id: rows.search_tokens(n) for n in patch.nodes if not n.purged}
         self._salt = os.urandom(SALT_BYTES)
-        self._facts = list(items(patch))
-        self._digest = seal(self._salt, self._facts)
+        self._digest = seal(self._salt, items(patch))
 
     def write(self, connection: sqlite3.Connection) -> Receipt:
         """Write everything inside the transaction that the engine has begun.
@@ -78,12 +77,13 @@ class PatchWriter:
         for edge in patch.closed:
             self._close_edge(edge, sequence)
         self._remove(sequence)
-        resealed = self._purge(space, sequence)
+        self._purge(space, sequence)
         self._derive(space, sequence, recorded_at)
-        if resealed:
-            self._digest = seal(self._salt, [*self._facts, *resealed])
-            chained = chain(before_hash, sequence, recorded_at, self._digest)
-            self._run("set_seal", sequence=sequence, digest=self._digest, hash=chained)
+        if patch.purged:
+            # The seals of what is left of other patches are facts of this one.
+            sealed = seal(self._salt, self._facts(sequence))
+            chained = chain(before_hash, sequence, recorded_at, sealed)
+            self._run("set_seal", sequence=sequence, digest=sealed, hash=chained)
         return Receipt(patch.id, sequence, recorded_at)
 
     def _latest(self) -> tuple[int, datetime, bytes]:
@@ -215,8 +215,8 @@ class PatchWriter:
             if not self._run("revive", node=self._rows[node_id], sequence=sequence).rowcount:
                 raise StaleError
 
-    def _purge(self, space: _Space, sequence: int) -> list[Item]:
-        """Delete texts, and return the seals of what is left of the patches that held them."""
+    def _purge(self, space: _Space, sequence: int) -> None:
+        """Delete texts, and seal anew what is left of the patches that held them."""
         touched: set[int] = set()
         for node_id in self._patch.purged:
             row = self._rows[node_id]
@@ -227,7 +227,15 @@ class PatchWriter:
             for statement in ("purge_edges", "purge_suggestions", "purge_node"):
                 self._run(statement, node=row)
             self._run("drop_text", text_id=text_id)
-        return [self._reseal(other, sequence) for other in sorted(touched)]
+        for other in sorted(touched - {sequence}):
+            salt = os.urandom(SALT_BYTES)
+            self._run("resalt", salt=salt, sequence=other)
+            self._run("add_reseal", other, sequence, seal(salt, self._facts(other)))
+
+    def _facts(self, sequence: int) -> list[Item]:
+        """Return what the tables hold of a patch."""
+        ((_, facts),) = sealed_items(self._all, [sequence])
+        return facts
 
     def _unindex(self, row: int, space: _Space) -> None:
         for focus, body in self._run("find_search_doc", node=row).fetchall():
@@ -235,14 +243,6 @@ class PatchWriter:
             self._run("drop_search_doc", node=row)
             space.documents -= 1
             space.tokens -= _length(focus, body)
-
-    def _reseal(self, sequence: int, by: int) -> Item:
-        salt = os.urandom(SALT_BYTES)
-        ((_, facts),) = sealed_items(self._all, [sequence])
-        digest = seal(salt, facts)
-        self._run("resalt", salt=salt, sequence=sequence)
-        self._run("add_reseal", sequence, by, digest)
-        return ("reseal", sequence, digest)
 
     def _derive(self, space: _Space, sequence: int, recorded_at: datetime) -> None:
         self._count_memories(space)
