@@ -78,13 +78,13 @@ def mark(
 ) -> list[str]:
     """Add the edges that leave the old node in force; return what to warn about."""
     warnings: list[str] = []
-    for target, part in request.amends:
+    for target, part in dict.fromkeys(request.amends):
         check_part(draft, target, part)
         if (tip := draft.tip(target)) != target:
             warnings.append(f"{target} was replaced by {tip} before: the amendment marks {target}.")
         draft.connect(Edge(AMENDS, node.id, target, part=part))
-    for target in request.overrides:
-        draft.connect(_override(draft, node, draft.tip(target), "caller"))
+    for tip in dict.fromkeys(draft.tip(target) for target in request.overrides):
+        draft.connect(_override(draft, node, tip, "caller"))
     for kind, target in request.relations:
         draft.connect(Edge(kind, node.id, target))
     if isinstance(decided, Amend):

@@ -202,10 +202,14 @@ def _check_text(record: NodeRecord) -> None:
 def _close(draft: Draft, edge: Edge) -> None:
     """Close a link that the patch made, if it still stands."""
     for still in draft.facts.edges:
-        if (still.kind, still.new, still.old) == (edge.kind, edge.new, edge.old):
+        if _ends(still) == _ends(edge):
             draft.disconnect(still)
             draft.touch(draft.memory_of(edge.old), Op.UNLINK, edge.new)
             return
+
+
+def _ends(edge: Edge) -> tuple[str, str, str, str | None]:
+    return edge.kind, edge.new, edge.old, edge.part
 
 
 def _reopen(draft: Draft, edge: Edge) -> None:

@@ -79,8 +79,9 @@ def unlink(
 
     def plan(draft: Draft) -> bool:
         check_change(context, draft, [new, old], actor, source)
-        edge = _open_edge(draft, new, old)
-        draft.disconnect(edge)
+        edges = _open_edges(draft, new, old)
+        for edge in edges:
+            draft.disconnect(edge)
         draft.touch(draft.memory_of(old), Op.UNLINK, new)
         return draft.lineage.status(old, draft.now) is Status.ACTIVE
 
@@ -160,13 +161,14 @@ def _write(
     return until_current(attempt)
 
 
-def _open_edge(draft: Draft, new: str, old: str) -> Edge:
+def _open_edges(draft: Draft, new: str, old: str) -> list[Edge]:
+    """Return the links of one kind between two nodes; several if parts of one were amended."""
     links = [edge for edge in draft.facts.edges if edge.new == new]
     # Several kinds may join the same nodes: the one that replaces goes first, then the marks.
     links.sort(key=lambda e: (e.kind not in SUCCESSION, e.kind not in MARKING))
-    for edge in links:
-        if edge.old == old:
-            return edge
+    between = [edge for edge in links if edge.old == old]
+    if between:
+        return [edge for edge in between if edge.kind == between[0].kind]
     has = ", ".join(f"{edge.old} ({edge.kind})" for edge in links) or "none"
     message = f"There is no open link from {new} to {old}. Links of {new}: {has}."
     raise NotFoundError(message, new=new, old=old)

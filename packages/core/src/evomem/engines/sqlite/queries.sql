@@ -413,6 +413,16 @@ JOIN node AS older ON older.row = edge.old
 WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
 GROUP BY edge.id ORDER BY edge.id;
 
+-- name: log_closed_edges
+SELECT edge.closed_by, edge.sequence, edge.kind, newer.id, older.id, edge.part, edge.reason,
+       edge.linked_by, edge.confidence
+FROM operation
+JOIN edge ON edge.new = operation.node AND edge.closed_by = operation.sequence
+JOIN node AS newer ON newer.row = edge.new
+JOIN node AS older ON older.row = edge.old
+WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
+GROUP BY edge.id ORDER BY edge.id;
+
 -- name: log_closed
 SELECT edge.closed_by, edge.kind, newer.id, older.id
 FROM operation
@@ -531,7 +541,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: close_edge
 UPDATE edge SET closed_by = :sequence
-WHERE kind = :kind AND new = :new AND old = :old AND closed_by IS NULL;
+WHERE kind = :kind AND new = :new AND old = :old AND part IS :part AND closed_by IS NULL;
 
 -- name: set_memory
 INSERT INTO memory (id, namespace_id, version, tip, latest_valid_from) VALUES (?, ?, ?, ?, ?)

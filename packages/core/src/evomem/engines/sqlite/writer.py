@@ -206,7 +206,7 @@ class PatchWriter:
 
     def _close_edge(self, edge: Edge, sequence: int) -> None:
         ends = {"new": self._rows[edge.new], "old": self._rows[edge.old]}
-        self._run("close_edge", kind=edge.kind, sequence=sequence, **ends)
+        self._run("close_edge", kind=edge.kind, part=edge.part, sequence=sequence, **ends)
 
     def _remove(self, sequence: int) -> None:
         for node_id in self._patch.removed:
