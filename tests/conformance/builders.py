@@ -12,7 +12,7 @@ from evomem.domain.extraction import Extraction
 from evomem.domain.identifiers import MEMORY, NODE, PATCH, new_id
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
-from evomem.domain.patch import MemoryState, Op, Operation, Patch
+from evomem.domain.patch import Op, Operation, Patch
 from evomem.engines.base import Engine, Filters
 from evomem.linker.base import create_linker
 from evomem.service.context import Context
@@ -39,9 +39,8 @@ class Clock:
 
 
 def open_memory(engine: Engine, clock: Callable[[], datetime], namespace: Namespace) -> Memory:
-    context = Context(
-        engine, namespace, create_cronista("lite"), create_linker("heuristic"), "off", clock
-    )
+    parts = (create_cronista("lite"), create_linker("heuristic"))
+    context = Context(engine, namespace, *parts, linking="off", clock=clock)
     return Memory(context)
 
 
@@ -73,21 +72,42 @@ def replaces(new: NodeRecord, old: NodeRecord, kind: str = SUPERSEDES) -> Edge:
     return Edge(kind, new.id, old.id)
 
 
-def patch_of(*nodes: NodeRecord, namespace: Namespace = HOME, **fields: Any) -> Patch:
-    operations = tuple(
-        Operation(Op.ADD if n.version == 1 else Op.SUPERSEDE, n.memory_id, n.version, n.id)
-        for n in nodes
-    )
-    memories = {n.memory_id: MemoryState(n.memory_id, n.version, n.id, n.valid_from) for n in nodes}
+def step(op: Op, node: NodeRecord, version: int) -> Operation:
+    """What brings the memory of a node to a version."""
+    return Operation(op, node.memory_id, version, node.id)
+
+
+def patch_of(
+    *nodes: NodeRecord,
+    namespace: Namespace = HOME,
+    also: tuple[Operation, ...] = (),
+    **fields: Any,
+) -> Patch:
+    """A patch that adds nodes, and does what `also` says to others."""
+    added = (step(Op.ADD if n.version == 1 else Op.SUPERSEDE, n, n.version) for n in nodes)
     given: dict[str, Any] = {
         "id": new_id(PATCH),
         "namespace": namespace,
         "recorded_at": START,
         "nodes": nodes,
-        "operations": operations,
-        "memories": tuple(memories.values()),
+        "operations": (*added, *also),
     }
     return Patch(**{**given, **fields})
+
+
+def removal(
+    node: NodeRecord, version: int | None = None, *, purge: bool = False, **fields: Any
+) -> Patch:
+    """A patch that forgets a node; `version` is its memory's after that, if not the next."""
+    also = (step(Op.REMOVE, node, version or node.version + 1),)
+    gone = {"removed": (node.id,), "purged": (node.id,) if purge else ()}
+    return patch_of(namespace=node.namespace, also=also, **gone, **fields)
+
+
+def purge_of(node: NodeRecord, version: int | None = None, **fields: Any) -> Patch:
+    """A patch that purges a node which `removal` forgot."""
+    also = (step(Op.REMOVE, node, version or node.version + 2),)
+    return patch_of(namespace=node.namespace, also=also, purged=(node.id,), **fields)
 
 
 def store(engine: Engine, *texts: str, **fields: Any) -> list[NodeRecord]:
@@ -119,5 +139,6 @@ def picture(engine: Engine, namespace: Namespace = HOME) -> dict[str, Any]:
 
 def heads(engine: Engine, node_id: str, at: datetime, known: int | None = None) -> list[str]:
     with engine.read() as reader:
-        lineage = reader.lineage(REACH, [node_id], at, known)
+        view = reader if known is None else reader.before(known + 1)
+        lineage = view.lineage(REACH, [node_id], at)
     return lineage.heads(node_id, at) if node_id in lineage else []

@@ -29,6 +29,24 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     assert problems == []
 
 
+@pytest.fixture(params=FACTORIES)
+def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Engine]]:
+    """Return a way to make empty engines, all of one kind."""
+    made: list[Engine] = []
+
+    def make() -> Engine:
+        folder = tmp_path / f"fresh{len(made)}"
+        folder.mkdir()
+        made.append(FACTORIES[request.param](folder))
+        return made[-1]
+
+    yield make
+    problems = [engine.verify() for engine in made]
+    for engine in made:
+        engine.close()
+    assert not any(problems)
+
+
 @pytest.fixture(scope="module", params=FACTORIES)
 def shared_engine(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

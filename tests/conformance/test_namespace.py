@@ -15,17 +15,20 @@ from tests.conformance.builders import (
 
 from evomem import NotFoundError
 from evomem.domain.edge import Edge
+from evomem.domain.event import Event
+from evomem.domain.identifiers import EVENT, new_id
 from evomem.domain.namespace import Reach
 from evomem.domain.patch import SuggestedLink
 from evomem.domain.text import digest
 
 ASIDE = ("tenant", "aside")
+SAID = Event(new_id(EVENT), "user", "zebra", START, external_id="msg")
 OUTSIDE = [HOME[:1], ("tenant", "home2"), ("tenant", "hom"), ("home",), ("tenant", "home", "in")]
 
 
 @pytest.fixture
 def foreign(engine):
-    """Two linked notes, a slot, a key and a suggestion in a namespace of their own."""
+    """Two linked notes, a slot, a key, an event and a suggestion in a namespace of their own."""
     old = note("zebra", namespace=ASIDE)
     new = next_version(old, "zebra", slot="branch")
     engine.commit(
@@ -35,6 +38,8 @@ def foreign(engine):
             namespace=ASIDE,
             edges=(replaces(new, old), Edge("caused_by", new.id, old.id)),
             suggestions=(SuggestedLink(new.id, old.id, "why", 0.5, "silent/1"),),
+            events=(SAID,),
+            evidence=(SAID.id,),
             idempotency_key="key",
             payload_digest=b"d",
             replay={},
@@ -56,16 +61,29 @@ def test_foreign_ids_answer_nothing(engine, foreign, namespace):
             assert list(reader.search(reach, ["zebra"], NO_FILTERS).hits) == []
             assert not set(ids) & set(reader.recent(reach, NO_FILTERS, after=None, limit=99))
             assert reader.lineage(reach, ids, START).facts == {}
-            assert reader.lineage(reach, ids, START, known=1).facts == {}
+            assert reader.before(2).lineage(reach, ids, START).facts == {}
             assert reader.story(reach, ids).facts == {}
             assert reader.records(reach, ids) == {}
             assert reader.edges(reach, ids) == []
             assert reader.memories(reach, [old.memory_id]) == {}
-            assert reader.expand(reach, old.id[:6], 9) == []
+            prefixes = [old.id[:6], old.memory_id[:6], SAID.id[:6], new.id]
+            assert [reader.expand(reach, prefix, 9) for prefix in prefixes] == [[], [], [], []]
             assert reader.twins(reach, [key]) == {key: ()}
             assert reader.slots(reach, [("branch", None)]) == {("branch", None): None}
             assert reader.replay(namespace, "key") is None
             assert reader.suggestions(reach) == []
+            # The commits of the store are 1, theirs, and 2, our own.
+            (own,) = reader.log(reach, 0, 99)
+            assert own.sequence == 2
+            theirs = [c.patch.id for c in reader.log(Reach(ASIDE), 0, 99)]
+            assert reader.commits(reach, theirs) == []
+            assert reader.expand(reach, theirs[0], 9) == []
+            assert reader.patch_ids(reach, [1, 2]) == [own.patch.id]
+            assert reader.later_patches(reach, [old.memory_id], 0) == []
+            assert reader.steps(reach, old.memory_id) == []
+            assert reader.events(reach, [SAID.id]) == {}
+            assert reader.event_of(reach, "msg") is None
+            assert reader.last_commit(namespace).sequence == 2
             figures = reader.figures(reach.namespace, START)
             assert (figures.texts, figures.patches, figures.unplain) == (1, 1, [])
 
@@ -84,6 +102,24 @@ def test_what_lies_below_is_visible_only_when_asked(engine, foreign):
         assert set(reader.story(below, [old.id]).facts) == {old.id, new.id}
         assert set(reader.memories(below, [old.memory_id])) == {old.memory_id}
         assert len(reader.suggestions(below)) == 1
+        (commit,) = reader.log(below, 0, 9)
+        assert reader.log(above, 0, 9) == reader.commits(above, [commit.patch.id]) == []
+        assert reader.commits(below, [commit.patch.id]) == [commit]
+        assert reader.patch_ids(above, [1]) == []
+        assert reader.patch_ids(below, [1]) == [commit.patch.id]
+        assert len(reader.later_patches(below, [old.memory_id], 0)) == 1
+        assert len(reader.steps(below, old.memory_id)) == 2
+        assert set(reader.events(below, [SAID.id])) == {SAID.id}
+        assert (reader.event_of(above, "msg"), reader.event_of(below, "msg")) == (None, SAID.id)
+
+
+@pytest.mark.promise("namespace.wall")
+def test_a_patch_does_not_tell_who_claims_to_have_undone_it_elsewhere(engine):
+    own = patch_of(note("own"))
+    engine.commit(own)
+    engine.commit(patch_of(namespace=ASIDE, rollback_of=own.id))
+    with engine.read() as reader:
+        assert reader.commits(Reach(HOME), [own.id])[0].rolled_back_by is None
 
 
 @pytest.mark.promise("namespace.wall")

@@ -1,7 +1,16 @@
 """Pages of the latest nodes, stable while others write."""
 
 import pytest
-from tests.conformance.builders import BELOW, HOME, NO_FILTERS, REACH, note, patch_of, store
+from tests.conformance.builders import (
+    BELOW,
+    HOME,
+    NO_FILTERS,
+    REACH,
+    note,
+    patch_of,
+    removal,
+    store,
+)
 
 from evomem.domain.namespace import Reach
 from evomem.engines.base import Filters
@@ -27,19 +36,19 @@ def test_world_time_plays_no_part_in_the_order(engine):
 
 def test_forgotten_nodes_are_listed(engine):
     (node,) = store(engine, "one")
-    engine.commit(patch_of(removed=(node.id,)))
+    engine.commit(removal(node))
     assert recent(engine) == [node.id]
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 30])
 def test_pages_hold_every_earlier_node_once_while_writes_go_on(engine, size):
-    ids = [node.id for node in store(engine, *(f"note {n}" for n in range(20)))]
+    nodes = store(engine, *(f"note {n}" for n in range(20)))
     pages, after = [], None
     while page := recent(engine, after=after, limit=size):
         pages += page
         after = page[-1]
         store(engine, "written meanwhile")
-        engine.commit(patch_of(removed=(ids.pop(),)) if size == 7 else patch_of())
+        engine.commit(removal(nodes.pop()) if size == 7 else patch_of())
     assert pages == [n for n in recent(engine) if n in pages]
     assert len(pages) == len(set(pages)) == 20
 

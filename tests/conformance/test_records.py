@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.conformance.builders import HOME, REACH, START, note, patch_of, store
+from tests.conformance.builders import HOME, REACH, START, note, patch_of, purge_of, removal, store
 
 from evomem import EvoMemError
 from evomem.domain.event import Event
@@ -68,7 +68,8 @@ def test_every_field_comes_back_as_it_was_committed(engine, nodes):
     receipt = engine.commit(patch_of(*nodes))
     with engine.read() as reader:
         found = reader.records(REACH, [node.id for node in nodes])
-    assert found == {node.id: replace(node, sequence=receipt.sequence) for node in nodes}
+    committed = {"sequence": receipt.sequence, "recorded_at": receipt.recorded_at}
+    assert found == {node.id: replace(node, **committed) for node in nodes}
 
 
 @pytest.mark.promise("raw.kept")
@@ -130,7 +131,7 @@ def test_equal_texts_of_one_patch_are_stored_each(engine):
 def test_a_purged_node_has_no_text_and_keeps_its_place(engine):
     node = note("secret words", tags=("secret",), subject="secret", metadata={"secret": 1})
     engine.commit(patch_of(node))
-    engine.commit(patch_of(removed=(node.id,), purged=(node.id,)))
+    engine.commit(removal(node, purge=True))
     with engine.read() as reader:
         kept = reader.records(REACH, [node.id])[node.id]
         assert reader.figures(REACH.namespace, START).texts == 0
@@ -141,11 +142,11 @@ def test_a_purged_node_has_no_text_and_keeps_its_place(engine):
 
 def test_a_forgotten_node_keeps_its_text_until_it_is_purged(engine):
     (node,) = store(engine, "secret words")
-    engine.commit(patch_of(removed=(node.id,)))
+    engine.commit(removal(node))
     with engine.read() as reader:
         kept = reader.records(REACH, [node.id])[node.id]
     assert (kept.text, kept.purged) == ("secret words", False)
-    engine.commit(patch_of(purged=(node.id,)))
+    engine.commit(purge_of(node))
     with engine.read() as reader:
         kept = reader.records(REACH, [node.id])[node.id]
     assert (kept.text, kept.purged) == ("", True)
@@ -153,7 +154,7 @@ def test_a_forgotten_node_keeps_its_text_until_it_is_purged(engine):
 
 def test_purging_one_of_two_equal_texts_leaves_the_other(engine):
     one, two = store(engine, "said twice", "said twice")
-    engine.commit(patch_of(removed=(one.id,), purged=(one.id,)))
+    engine.commit(removal(one, purge=True))
     with engine.read() as reader:
         found = reader.records(REACH, [one.id, two.id])
     assert (found[one.id].text, found[two.id].text) == ("", "said twice")
@@ -190,6 +191,17 @@ def test_ids_are_found_by_how_they_begin(engine, prefix_length):
         assert len(reader.expand(REACH, "nsame0", 2)) == 2
         assert reader.expand(REACH, "n_ame0", 5) == []
         assert reader.expand(REACH, "nsame%", 5) == []
+
+
+def test_ids_of_every_kind_are_found_by_how_they_begin(engine):
+    node, said = note("one"), Event(new_id(EVENT), "user", "said", START)
+    patch = patch_of(node, events=(said,))
+    engine.commit(patch)
+    with engine.read() as reader:
+        for given in (node.id, node.memory_id, patch.id, said.id):
+            assert reader.expand(REACH, given[:8], 5) == [given]
+            assert reader.expand(REACH, given, 5) == [given]
+            assert reader.expand(REACH, given + "0", 5) == []
 
 
 @pytest.mark.parametrize("given", ["nsame0\0", '"', "%", "\U0010ffff"])

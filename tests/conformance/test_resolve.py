@@ -14,7 +14,9 @@ from tests.conformance.builders import (
     note,
     open_memory,
     patch_of,
+    removal,
     replaces,
+    step,
     store,
 )
 from tests.conformance.histories import STEPS, play
@@ -22,6 +24,7 @@ from tests.conformance.histories import STEPS, play
 from evomem import InvalidRequestError, Status
 from evomem.domain.edge import REFINES
 from evomem.domain.namespace import Reach
+from evomem.domain.patch import Op
 
 counter = itertools.count()
 
@@ -176,8 +179,10 @@ def test_what_was_known_at_an_earlier_commit_is_answered(engine):
     begun = engine.commit(patch_of(old, other)).sequence
     new = next_version(old, "new")
     linked = engine.commit(patch_of(new, edges=(replaces(new, old),))).sequence
-    closed = engine.commit(patch_of(closed=(replaces(new, old),))).sequence
-    removed = engine.commit(patch_of(removed=(old.id,))).sequence
+    closed = engine.commit(
+        patch_of(also=(step(Op.UNLINK, new, 3),), closed=(replaces(new, old),))
+    ).sequence
+    removed = engine.commit(removal(old, 4)).sequence
     assert heads(engine, old.id, later(), begun - 1) == []
     assert heads(engine, old.id, later(), begun) == [old.id]
     assert heads(engine, old.id, later(), linked) == [new.id]
@@ -186,7 +191,8 @@ def test_what_was_known_at_an_earlier_commit_is_answered(engine):
 
     def status(known):
         with engine.read() as reader:
-            return reader.lineage(REACH, [old.id], later(), known).status(old.id, later())
+            view = reader if known is None else reader.before(known + 1)
+            return view.lineage(REACH, [old.id], later()).status(old.id, later())
 
     assert [status(k) for k in (begun, linked, closed, removed, None)] == [
         Status.ACTIVE,

@@ -13,6 +13,8 @@ from tests.conformance.builders import (
     next_version,
     note,
     patch_of,
+    purge_of,
+    removal,
     replaces,
     store,
 )
@@ -74,13 +76,26 @@ def test_a_note_is_found_right_after_its_commit(engine):
         assert found(engine, [f"needle{n}"]) == [node.id]
 
 
-def test_a_forgotten_note_is_not_found_and_no_longer_counts(engine):
-    kept, gone, purged = store(engine, "zebra", "zebra zebra", "zebra zebra zebra")
-    engine.commit(patch_of(removed=(gone.id,)))
-    engine.commit(patch_of(removed=(purged.id,), purged=(purged.id,)))
+def test_a_forgotten_note_is_not_found_unless_asked_for(engine):
+    kept, gone = store(engine, "zebra", "zebra zebra")
+    engine.commit(removal(gone))
     with engine.read() as reader:
         result = reader.search(REACH, ["zebra"], NO_FILTERS)
-    equal_hits(result.hits, brute_force([kept], ["zebra"]))
+        every = reader.search(REACH, ["zebra"], Filters(removed=True))
+    scored = brute_force([kept, gone], ["zebra"])
+    equal_hits(every.hits, scored)
+    equal_hits(result.hits, [hit for hit in scored if hit.node_id == kept.id])
+
+
+def test_a_purged_note_is_not_found_and_no_longer_counts(engine):
+    kept, gone, forgotten = store(engine, "zebra", "zebra zebra", "zebra zebra zebra")
+    engine.commit(removal(gone, purge=True))
+    engine.commit(removal(forgotten))
+    engine.commit(purge_of(forgotten))
+    for filters in (NO_FILTERS, Filters(removed=True)):
+        with engine.read() as reader:
+            result = reader.search(REACH, ["zebra"], filters)
+        equal_hits(result.hits, brute_force([kept], ["zebra"]))
 
 
 @pytest.mark.parametrize("words", [[], ["nowhere"], ["", "nowhere"]])

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from tests.conformance.builders import BELOW, HOME, REACH, note, patch_of, store
+from tests.conformance.builders import BELOW, HOME, REACH, note, patch_of, removal, store
 
 from evomem import EvoMemError, Status
 from evomem.domain.text import digest
@@ -31,9 +31,9 @@ def test_equal_notes_are_found_the_latest_first(engine):
 
 def test_a_forgotten_note_has_no_twins(engine):
     first, second = store(engine, "said twice", "said twice")
-    engine.commit(patch_of(removed=(second.id,)))
+    engine.commit(removal(second))
     assert twins(engine, "said twice") == [first.id]
-    engine.commit(patch_of(removed=(first.id,), purged=(first.id,)))
+    engine.commit(removal(first, purge=True))
     assert twins(engine, "said twice") == []
 
 
@@ -85,7 +85,7 @@ def test_a_slot_is_answered_by_its_latest_value_in_the_scope(engine):
 
 def test_a_forgotten_value_still_holds_its_slot(engine):
     (node,) = store(engine, "main", slot="branch")
-    engine.commit(patch_of(removed=(node.id,)))
+    engine.commit(removal(node))
     assert slot(engine, "branch") == node.id
 
 

@@ -36,8 +36,8 @@ def open_store(
     path: Path, *, read_only: bool = False, start: datetime = START + timedelta(days=30)
 ) -> evomem.Memory:
     engine = SqliteEngine(path, read_only=read_only)
-    parts = (create_cronista("lite"), create_linker("heuristic"), "off", _Clock(start))
-    return evomem.Memory(Context(engine, NAMESPACE, *parts))
+    parts = (create_cronista("lite"), create_linker("heuristic"))
+    return evomem.Memory(Context(engine, NAMESPACE, *parts, linking="off", clock=_Clock(start)))
 
 
 def fill(memory: evomem.Memory) -> None:
@@ -63,6 +63,13 @@ def fill(memory: evomem.Memory) -> None:
     one, two = (memory.remember(f"Loose end {n} 账本.").node.id for n in (1, 2))
     memory.link(two, supersedes=[one])
     memory.unlink(two, one)
+    asked = memory.record_event("user", "Ship on Mondays.", external_id="msg-1").id
+    shipping = {"op": "ADD", "subject": "shipping", "content": "We ship on Mondays."}
+    (added,) = memory.apply([shipping], evidence=[asked], reason="as asked").operations
+    change = {"memory_id": added.memory_id, "expected_version": 1, "new_content": "On Tuesdays."}
+    changed = memory.apply([{"op": "SUPERSEDE", **change}], evidence=[asked], actor="ada")
+    assert changed.patch_id
+    memory.rollback(changed.patch_id, reason="a mistake", actor="ada")
     memory.within("user-7").remember("The ledger of somebody else.")
 
 

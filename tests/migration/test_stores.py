@@ -5,6 +5,7 @@ import shutil
 import pytest
 from tests.migration.make_store import STORES, make_store, newest, open_store
 
+from evomem.domain.patch import Op
 from evomem.engines.sqlite import sql
 
 KEPT = sorted(STORES.glob("schema_*.db"))
@@ -59,12 +60,32 @@ def test_a_kept_store_can_be_written(store):
 def test_a_kept_store_keeps_its_statuses(store):
     with open_store(store) as memory:
         assert dict(memory.stats().nodes) == {
-            "active": 8,
+            "active": 9,
             "refined": 1,
-            "superseded": 3,
+            "superseded": 5,
             "forgotten": 2,
             "scheduled": 1,
         }
+
+
+def test_a_kept_store_tells_what_was_done_and_on_what_evidence(store):
+    with open_store(store) as memory:
+        changes = memory.changes()
+        assert {step.op for change in changes for step in change.operations} == set(Op)
+        undone, undoing = (memory.patch(change.patch_id) for change in changes[-2:])
+        assert (undone.rolled_back_by, undoing.rollback_of) == (undoing.patch_id, undone.patch_id)
+        (said,) = undone.evidence
+        assert memory.get_event(said).content == "Ship on Mondays."
+        assert memory.record_event("user", "Ship on Mondays.", external_id="msg-1").id == said
+
+
+def test_a_kept_store_answers_as_of_an_earlier_time(store):
+    with open_store(store) as memory:
+        first = memory.changes(limit=1)[0].recorded_at
+        (hit,) = memory.recall("ledger", known_at=first).hits
+        assert (hit.node.text[:23], hit.node.status) == ("We picked Postgres for ", "active")
+        (found,) = memory.search("rumour", include_removed=True).hits
+        assert found.node.status == "forgotten"
 
 
 def test_a_kept_store_can_be_read_without_being_written(store):

@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     multiple,
     rule,
 )
+from tests.engine_sqlite.sealing import faults, looking
 
 import evomem
 from evomem import InvalidRequestError, NotFoundError
@@ -244,7 +245,10 @@ class MemoryMachine(RuleBasedStateMachine):
     def teardown(self):
         if not hasattr(self, "root"):
             return
-        assert self.root._context.engine.verify() == []
+        engine = self.root._context.engine
+        assert engine.verify() == []
+        with looking(engine) as connection:
+            assert faults(connection) == []
         self.root.close()
         shutil.rmtree(self.folder)
 
