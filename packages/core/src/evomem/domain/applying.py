@@ -93,8 +93,9 @@ def _replace(draft: Draft, asked: Update | Supersede, extraction: Extraction) ->
     if part:
         check_part(draft, former.id, part)
         new = add_version(draft, request, extraction, scope, [], _ASKED, "caller")
-        draft.connect(Edge(AMENDS, new.id, former.id, part=part))
-        draft.touch(memory, Op.LINK, new.id)
+        amendment = Edge(AMENDS, new.id, former.id, part=part)
+        draft.connect(amendment)
+        draft.count(amendment, Op.LINK)
         return
     kind = REFINES if isinstance(asked, Update) else SUPERSEDES
     replaced = [Replacement(kind, former.id, former.id)]
@@ -145,9 +146,8 @@ def _at_version(draft: Draft, memory_id: str, expected: int) -> MemoryState:
 
 def _state(draft: Draft, node_id: str) -> dict[str, object]:
     memory = draft.memory_of(node_id)
-    record = draft.facts.records.get(node_id)
     return {
-        "content": record.text if record else None,
+        "content": draft.record(node_id).text,
         "memory_id": memory.id,
         "version": memory.version,
         "node_id": node_id,

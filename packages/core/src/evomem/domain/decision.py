@@ -84,6 +84,11 @@ class Abstain:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Proposed(Abstain):
+    """The caller named what the note replaces, and may only propose it."""
+
+
 LinkDecision = Link | Amend | Override | NoLink | Abstain
 
 

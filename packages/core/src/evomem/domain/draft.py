@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from evomem.domain.edge import SUCCESSION, Edge
+from evomem.domain.edge import MARKING, SUCCESSION, Edge
 from evomem.domain.event import Event
 from evomem.domain.identifiers import PATCH, new_id
 from evomem.domain.lineage import Lineage, NodeFacts
@@ -32,7 +32,7 @@ class StoreFacts:
 
     Attributes:
         lineage: Around every node that the requests name, their twins and slots.
-        records: The named nodes in full.
+        records: The named nodes in full, and their tips.
         memories: The memories of all nodes in the lineage.
         edges: Open edges of any kind that touch the named nodes.
         twins: Digests, and the remembered nodes that have each, the latest first.
@@ -168,6 +168,14 @@ class Draft:
         version = memory.version + 1
         self.memories[memory.id] = replace(memory, version=version)
         self.operations.append(Operation(op, memory.id, version, node_id))
+
+    def count(self, edge: Edge, op: Op) -> None:
+        """Count a link on the memory that it decides about: the older one's.
+
+        A free relation decides nothing about that, and is counted on the newer one's.
+        """
+        decides = edge.kind in SUCCESSION | MARKING
+        self.touch(self.memory_of(edge.old if decides else edge.new), op, edge.new)
 
     def connect(self, edge: Edge) -> None:
         """Add an edge."""

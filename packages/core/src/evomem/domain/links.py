@@ -46,8 +46,7 @@ def plan_link(
         check_scope(draft, draft.lineage.facts[new].scope, tip)
         if tip != named:
             moved.append(Moved(named, tip))
-        draft.connect(Edge(kind, new, tip))
-        draft.touch(draft.memory_of(tip), Op.LINK, new)
+        _mark(draft, Edge(kind, new, tip))
         done.append(tip)
     return done, moved
 
@@ -82,13 +81,14 @@ def mark(
         check_part(draft, target, part)
         if (tip := draft.tip(target)) != target:
             warnings.append(f"{target} was replaced by {tip} before: the amendment marks {target}.")
-        draft.connect(Edge(AMENDS, node.id, target, part=part))
+        _mark(draft, Edge(AMENDS, node.id, target, part=part))
     for tip in dict.fromkeys(draft.tip(target) for target in request.overrides):
-        draft.connect(_override(draft, node, tip, "caller"))
+        _mark(draft, _override(draft, node, tip, "caller"))
     for kind, target in request.relations:
         draft.connect(Edge(kind, node.id, target))
     if isinstance(decided, Amend):
-        draft.connect(
+        _mark(
+            draft,
             Edge(
                 AMENDS,
                 node.id,
@@ -97,11 +97,16 @@ def mark(
                 reason=decided.reason,
                 linked_by=by,
                 confidence=decided.confidence,
-            )
+            ),
         )
     if isinstance(decided, Override):
-        draft.connect(_override(draft, node, draft.tip(decided.old), by))
+        _mark(draft, _override(draft, node, draft.tip(decided.old), by))
     return warnings
+
+
+def _mark(draft: Draft, edge: Edge) -> None:
+    draft.connect(edge)
+    draft.count(edge, Op.LINK)
 
 
 def check_part(draft: Draft, target: str, part: str) -> None:

@@ -12,6 +12,7 @@ from evomem.domain.decision import (
     LinkDecision,
     NoLink,
     Override,
+    Proposed,
     Suggestion,
 )
 from evomem.domain.draft import Draft
@@ -80,7 +81,9 @@ def plan_note(
     if request.slot is None:
         twin = draft.active_twin(digest(request.text, scope, None))
         if twin is not None:
-            return _reuse(draft, request, twin)
+            waiting = decided if isinstance(decided, Proposed) else None
+            proposed = _suggest(draft, twin, waiting, linker)
+            return _reuse(draft, request, twin, proposed)
     decision = _decision(request, replaced, decided)
     by = _linked_by(request, decision, linker)
     node = add_version(draft, request, extraction, scope, replaced, decision, by)
@@ -319,7 +322,9 @@ def _decision(
             return Decision("abstain", reason, best)
 
 
-def _reuse(draft: Draft, request: RememberRequest, twin: str) -> NotePlan:
+def _reuse(
+    draft: Draft, request: RememberRequest, twin: str, proposed: tuple[Suggestion, ...]
+) -> NotePlan:
     """Answer with the equal active note; what the call replaces is linked to it."""
     done: list[str] = []
     moved: list[Moved] = []
@@ -335,6 +340,7 @@ def _reuse(draft: Draft, request: RememberRequest, twin: str) -> NotePlan:
         superseded=_out_of_force(draft, done),
         moved=tuple(moved),
         deduplicated=True,
+        candidates=proposed,
         warnings=tuple(warnings),
     )
 

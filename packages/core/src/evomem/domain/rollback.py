@@ -204,7 +204,7 @@ def _close(draft: Draft, edge: Edge) -> None:
     for still in draft.facts.edges:
         if _ends(still) == _ends(edge):
             draft.disconnect(still)
-            draft.touch(draft.memory_of(edge.old), Op.UNLINK, edge.new)
+            draft.count(edge, Op.UNLINK)
             return
 
 
@@ -222,4 +222,4 @@ def _reopen(draft: Draft, edge: Edge) -> None:
         message = f"{edge.old} replaces {edge.new} by now, so their link cannot be made again."
         raise UnsafeRollbackError(message, new=edge.new, old=edge.old)
     draft.connect(replace(edge, sequence=0))
-    draft.touch(draft.memory_of(edge.old), Op.LINK, edge.new)
+    draft.count(edge, Op.LINK)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evomem.domain.applied import applied, memory_texts
 from evomem.domain.applying import plan_operation
 from evomem.domain.draft import Draft
-from evomem.domain.operation import Add, ApplyRequest, Remove, RequestedOperation
+from evomem.domain.operation import (
+    Add,
+    ApplyRequest,
+    Remove,
+    RequestedOperation,
+    Supersede,
+    Update,
+)
 from evomem.domain.patch_result import PatchResult
 from evomem.domain.text import digest
 from evomem.engines.base import Reader
@@ -81,36 +88,40 @@ def _draft(context: Context, reader: Reader, request: ApplyRequest) -> Draft:
     now = context.time(reader)
     named = {o.memory_id for o in request.operations if not isinstance(o, Add)}
     memories = reader.memories(context.reach, named)
-    tips = [memory.tip for memory in memories.values()]
-    scopes = {
-        m.id: s for m, s in zip(memories.values(), _scopes(reader, context, tips), strict=True)
-    }
-    keys = [_digest(operation, scopes) for operation in request.operations]
+    tips = {memory.id: memory.tip for memory in memories.values()}
+    records = reader.records(context.reach, tips.values())
+    scopes = {memory_id: records[tip].scope for memory_id, tip in tips.items()}
     slots = [(o.slot, o.scope) for o in request.operations if isinstance(o, Add) and o.slot]
-    twins, values, alike = load_twins(reader, context.reach, filter(None, keys), slots)
-    facts = load_facts(reader, context.reach, tips, now, alike)
-    facts.twins, facts.slots = twins, values
-    # A removal takes out versions before the tip too, and shows what they said.
+    digests = _digests(request.operations, scopes)
+    twins, values, alike = load_twins(reader, context.reach, digests, slots)
+    # A removal takes out whatever stands of a memory, and shows what that said.
     ending = {o.memory_id for o in request.operations if isinstance(o, Remove)}
-    rest = [n for n, fact in facts.lineage.facts.items() if fact.memory_id in ending]
-    facts.records.update(reader.records(context.reach, rest))
+    steps = (step for memory_id in ending for step in reader.steps(context.reach, memory_id))
+    standing = [step.node_id for step in steps]
+    facts = load_facts(reader, context.reach, tips.values(), now, [*alike, *standing])
+    latest = [found[0] for found in twins.values() if found]
+    facts.records.update(
+        reader.records(context.reach, [*standing, *latest, *filter(None, values.values())])
+    )
+    facts.twins, facts.slots = twins, values
     return Draft(context.namespace, now, facts)
 
 
-def _scopes(reader: Reader, context: Context, tips: Sequence[str]) -> list[str | None]:
-    records = reader.records(context.reach, tips)
-    return [records[tip].scope for tip in tips]
-
-
-def _digest(operation: RequestedOperation, scopes: dict[str, str | None]) -> bytes | None:
-    match operation:
-        case Remove():
-            return None
-        case Add(content=text, scope=scope, slot=slot):
-            return None if slot else digest(text, scope, None)
-        case _:
-            scope = getattr(operation, "scope", None) or scopes.get(operation.memory_id)
-            return digest(operation.new_content, scope, None)
+def _digests(
+    operations: Sequence[RequestedOperation], scopes: dict[str, str | None]
+) -> Iterator[bytes]:
+    """Yield by what the contents are compared, each in the scope that its memory has by then."""
+    for operation in operations:
+        match operation:
+            case Add(content=text, scope=scope, slot=None):
+                yield digest(text, scope, None)
+            case Supersede(memory_id=memory_id, new_content=text, scope=scope):
+                scopes[memory_id] = scope or scopes.get(memory_id)
+                yield digest(text, scopes[memory_id], None)
+            case Update(memory_id=memory_id, new_content=text):
+                yield digest(text, scopes.get(memory_id), None)
+            case _:
+                pass
 
 
 def _replayed(context: Context, patch_id: str) -> PatchResult:

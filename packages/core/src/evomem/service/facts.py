@@ -31,9 +31,10 @@ def load_facts(
     for node_id in wanted:
         if node_id not in lineage:
             raise unknown_node(node_id, writing=True)
+    tips = [tip for node_id in wanted for tip in lineage.tips(node_id)]
     return StoreFacts(
         lineage=lineage,
-        records=reader.records(reach, wanted) if wanted else {},
+        records=reader.records(reach, [*wanted, *tips]) if wanted else {},
         memories=reader.memories(reach, {f.memory_id for f in lineage.facts.values()}),
         edges=tuple(reader.edges(reach, wanted)) if wanted else (),
     )

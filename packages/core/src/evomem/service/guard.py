@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from evomem.domain.decision import Abstain, Amend, Link, LinkDecision, Override, Suggestion
+from evomem.domain.decision import Amend, Link, LinkDecision, Override, Proposed, Suggestion
 from evomem.domain.draft import Draft
 from evomem.domain.event import EventRequest
-from evomem.domain.operation import Add, ApplyRequest, Remove, RequestedOperation
+from evomem.domain.operation import Add, ApplyRequest, Remove, RequestedOperation, Supersede
 from evomem.domain.planning import note_scope
 from evomem.domain.policy import Policy, Redaction, Trust
 from evomem.domain.request import RememberRequest
@@ -68,6 +68,21 @@ def admit_operations(context: Context, request: ApplyRequest) -> ApplyRequest:
     return replace(request, operations=tuple(operations), warnings=(*warnings, *found), **reason)
 
 
+def admit_reason(context: Context, reason: str | None) -> str | None:
+    """Return the reason of a change as it may be stored.
+
+    Raises:
+        PolicyDeniedError: It holds a secret, and the policy refuses those.
+    """
+    changed, _ = _scrubbed(context, _Reason(reason))
+    return changed.get("reason", reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    reason: str | None
+
+
 @contextmanager
 def located(number: int) -> Iterator[None]:
     """Name the operation that is refused."""
@@ -102,6 +117,8 @@ def check_apply(context: Context, reader: Reader, request: ApplyRequest, draft: 
         elif memory := draft.memory(operation.memory_id):
             scope = draft.lineage.facts[memory.tip].scope
             policy.check_replace(request.actor, request.source, scope, roles.values())
+            if isinstance(operation, Supersede) and operation.scope is not None:
+                policy.check_write(request.actor, request.source, operation.scope, roles.values())
 
 
 def as_permitted(
@@ -115,18 +132,19 @@ def as_permitted(
     policy, lineage = context.policy, draft.lineage
     if not policy.trust and policy.default_trust is Trust.HIGH:
         return request, decided
-    named = [*request.supersedes, *request.refines, *(a.id for a in request.amends)]
-    named += [*request.overrides, *linked_nodes(decided)]
+    replaced = (*request.supersedes, *request.refines, *request.overrides)
+    changed = [tip for node_id in replaced for tip in lineage.tips(node_id)]
+    changed += [*(a.id for a in request.amends), *linked_nodes(decided)]
     scope = note_scope(lineage, request, linked_nodes(decided))
     policy.check_write(request.actor, request.source, scope)
     if request.slot and draft.slots.get((request.slot, scope)):
         policy.check_replace(request.actor, request.source, scope)
-    if not _distrusted(policy, request, [lineage.facts[n].scope for n in named]):
+    if not _distrusted(policy, request, [lineage.facts[n].scope for n in changed]):
         return request, decided
     who = request.actor or request.source or "the caller"
     reason = f"proposed by {who}, whom the policy lets propose only"
     asked = tuple(
-        Suggestion(n, draft.facts.records[n].text, reason, 1.0) for n in dict.fromkeys(named)
+        Suggestion(n, draft.facts.records[n].text, reason, 1.0) for n in dict.fromkeys(changed)
     )
     warning = f"Nothing was replaced: {reason}. A reviewer can accept it with link."
     proposal = replace(
@@ -139,7 +157,7 @@ def as_permitted(
         expected_version=None,
         warnings=(*request.warnings, warning),
     )
-    return proposal, Abstain(asked, reason)
+    return proposal, Proposed(asked, reason)
 
 
 def check_change(

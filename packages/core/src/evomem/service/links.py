@@ -16,7 +16,7 @@ from evomem.errors import InvalidRequestError, NotFoundError
 from evomem.service.candidates import copy_warnings
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts
-from evomem.service.guard import check_change
+from evomem.service.guard import admit_reason, check_change
 from evomem.service.view import view_nodes
 
 Planned = TypeVar("Planned")
@@ -42,7 +42,8 @@ def link(
         raise InvalidRequestError(message, field="supersedes")
 
     def plan(draft: Draft) -> tuple[list[str], list[Moved]]:
-        check_change(context, draft, supersedes, actor, source)
+        tips = [tip for old in supersedes for tip in draft.lineage.tips(old)]
+        check_change(context, draft, tips, actor, source)
         return plan_link(draft, new, supersedes)
 
     (done, moved), patch_id = _write(context, [new, *supersedes], plan, reason, actor, source)
@@ -82,7 +83,7 @@ def unlink(
         edges = _open_edges(draft, new, old)
         for edge in edges:
             draft.disconnect(edge)
-        draft.touch(draft.memory_of(old), Op.UNLINK, new)
+        draft.count(edges[0], Op.UNLINK)
         return draft.lineage.status(old, draft.now) is Status.ACTIVE
 
     restored, patch_id = _write(context, [new, old], plan, reason, actor, source)
@@ -147,6 +148,7 @@ def _write(
     actor: str | None,
     source: str | None,
 ) -> tuple[Planned, str | None]:
+    reason = admit_reason(context, reason)
 
     def attempt(_: int) -> tuple[Planned, str | None]:
         with context.engine.read() as reader:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from evomem.domain.applied import applied, memory_texts
 from evomem.domain.draft import Draft
-from evomem.domain.edge import MARKING
 from evomem.domain.namespace import Reach
+from evomem.domain.node import Status
 from evomem.domain.patch import Commit, Patch
 from evomem.domain.patch_result import PatchResult
 from evomem.domain.rollback import Prior, plan_rollback, still_standing
@@ -16,7 +16,10 @@ from evomem.engines.base import Reader
 from evomem.errors import InvalidRequestError, UnsafeRollbackError
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts
+from evomem.service.guard import admit_reason, check_change
 from evomem.service.patches import find_commit
+
+_CURRENT = {Status.ACTIVE, Status.SCHEDULED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +51,22 @@ def rollback(context: Context, request: RollbackRequest) -> PatchResult:
         PolicyDeniedError: The actor may not.
     """
     context.policy.check_rollback(request.actor)
+    reason = admit_reason(context, request.reason)
 
     def attempt(_: int) -> PatchResult:
         with context.engine.read() as reader:
             undone = find_commit(reader, context.reach, request.patch_id)
-            planned = _plan(context, reader, undone)
+            planned = _plan(context, reader, undone, (request.actor, request.source))
         if request.dry_run:
             return _without_new_ids(planned)
         patch = planned.draft.build(
             actor=request.actor,
             source=request.source,
-            reason=request.reason or f"rollback of {request.patch_id}",
+            reason=reason or f"rollback of {request.patch_id}",
             rollback_of=request.patch_id,
             evidence=undone.patch.evidence,
         )
-        receipt = context.engine.commit(patch)
+        receipt = context.commit(patch)
         return replace(
             planned.result,
             patch_id=receipt.patch_id,
@@ -78,7 +82,9 @@ class _Planned(NamedTuple):
     result: PatchResult
 
 
-def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
+def _plan(
+    context: Context, reader: Reader, undone: Commit, by: tuple[str | None, str | None]
+) -> _Planned:
     reach, patch = context.reach, undone.patch
     if not patch.operations:
         message = f"{patch.id} recorded evidence only, which is never undone: nothing to roll back."
@@ -95,9 +101,10 @@ def _plan(context: Context, reader: Reader, undone: Commit) -> _Planned:
     named = [*tips, *changed]
     now = context.time(reader)
     draft = Draft(context.namespace, now, load_facts(reader, reach, named, now))
-    _check_unmarked(reader, reach, undone, draft)
+    check_change(context, draft, [*tips, *_added(patch)], *by)
     texts = memory_texts(draft)
     plan_rollback(draft, undone, prior)
+    _check_slots(reader, reach, undone, draft)
     if not draft.operations:
         message = f"Nothing of {patch.id} is left to undo."
         raise InvalidRequestError(message, patch_id=patch.id)
@@ -133,12 +140,21 @@ def _check_untouched(reader: Reader, reach: Reach, undone: Commit, touched: set[
         raise _unsafe(undone, later)
 
 
-def _check_unmarked(reader: Reader, reach: Reach, undone: Commit, draft: Draft) -> None:
-    """Refuse if a later patch amends or overrides what this one added."""
-    added = set(_added(undone.patch))
-    marks = [e for e in draft.facts.edges if e.kind in MARKING and e.old in added]
-    if later := sorted({e.sequence for e in marks if e.sequence > undone.sequence}):
-        raise _unsafe(undone, reader.patch_ids(reach, later))
+def _check_slots(reader: Reader, reach: Reach, undone: Commit, draft: Draft) -> None:
+    """Refuse if a slot that would be filled again has another value by now."""
+    revived = [draft.facts.records[node_id] for node_id in draft.revived]
+    for record in (*draft.nodes, *revived):
+        if record.slot is None:
+            continue
+        key = (record.slot, record.scope)
+        latest = reader.slots(reach, [key])[key]
+        if latest is None:
+            continue
+        facts = reader.lineage(reach, [latest], draft.now)
+        for tip in facts.tips(latest):
+            other = facts.facts[tip].memory_id != record.memory_id
+            if other and facts.status(tip, draft.now) in _CURRENT:
+                raise _unsafe(undone, reader.patch_ids(reach, [facts.facts[tip].sequence]))
 
 
 def _unsafe(undone: Commit, later: list[str]) -> UnsafeRollbackError:

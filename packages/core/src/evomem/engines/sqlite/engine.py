@@ -175,7 +175,10 @@ class SqliteEngine:
             raise SchemaVersionError(message, path=str(self._path))
 
 
+_CONTESTED = ("patch.idempotency_key", "event.external_id", "node.version")
+
+
 def _is_race(error: sqlite3.IntegrityError) -> bool:
-    """Tell whether another writer was first: an idempotency key or a version exists by now."""
+    """Tell whether another writer was first: a key, an external id or a version exists by now."""
     text = str(error)
-    return "patch.idempotency_key" in text or "node.version" in text
+    return any(key in text for key in _CONTESTED)

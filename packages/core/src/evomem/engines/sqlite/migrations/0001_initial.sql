@@ -134,6 +134,7 @@ CREATE TABLE tombstone (
     purged   INTEGER REFERENCES patch,
     PRIMARY KEY (node, sequence)
 ) WITHOUT ROWID;
+CREATE UNIQUE INDEX tombstone_standing ON tombstone (node) WHERE revived IS NULL;
 
 -- The digest of what an erasure, the patch `by`, left of an earlier patch; the latest one counts.
 CREATE TABLE reseal (
