@@ -12,14 +12,16 @@ from tests.conformance.builders import (
     note,
     patch_of,
     picture,
+    removal,
     replaces,
+    step,
     store,
 )
 
 from evomem.domain.edge import AMENDS, Edge
 from evomem.domain.event import Event
 from evomem.domain.identifiers import EVENT, new_id
-from evomem.domain.patch import Expectations, MemoryState, Patch, SuggestedLink
+from evomem.domain.patch import Expectations, MemoryState, Op, Patch, SuggestedLink
 from evomem.domain.text import digest
 from evomem.engines.base import StaleError
 from evomem.errors import EngineError, EvoMemError
@@ -29,6 +31,9 @@ ELSEWHERE = ("tenant", "elsewhere")
 
 def event(content, **fields):
     return Event(new_id(EVENT), "user", content, START, **fields)
+
+
+FOREIGN = event("said elsewhere")
 
 
 def test_a_commit_answers_with_the_patch_and_the_next_sequence(engine):
@@ -107,8 +112,33 @@ def _removed_twice(old, _foreign):
     return patch_of(note("good"), removed=(old.id, old.id))
 
 
-def _unknown_tip(_old, _foreign):
-    return patch_of(note("good"), memories=(MemoryState("m1", 1, "nunknownnode", START),))
+def _unknown_revival(old, _foreign):
+    return patch_of(note("good"), also=(step(Op.RESTORE, old, 2),), revived=("nunknownnode",))
+
+
+def _revival_of_what_was_not_forgotten(old, _foreign):
+    return patch_of(note("good"), also=(step(Op.RESTORE, old, 2),), revived=(old.id,))
+
+
+def _unknown_step(_old, _foreign):
+    return patch_of(note("good"), also=(step(Op.LINK, note("unknown"), 2),))
+
+
+def _foreign_step(_old, foreign):
+    return patch_of(note("good"), also=(step(Op.LINK, foreign, 2),))
+
+
+def _unknown_evidence(_old, _foreign):
+    return patch_of(note("good"), evidence=("eunknownevent",))
+
+
+def _foreign_evidence(_old, _foreign):
+    return patch_of(note("good"), evidence=(FOREIGN.id,))
+
+
+def _evidence_twice(_old, _foreign):
+    said = event("said")
+    return patch_of(note("good"), events=(said,), evidence=(said.id, said.id))
 
 
 def _foreign_suggestion(_old, foreign):
@@ -146,13 +176,19 @@ FAULTS = {
         _foreign_end: StaleError,
         _self_edge: EvoMemError,
         _unknown_removal: StaleError,
-        _removed_twice: EvoMemError,
-        _unknown_tip: StaleError,
+        _removed_twice: (EvoMemError, StaleError),
+        _unknown_revival: StaleError,
+        _revival_of_what_was_not_forgotten: StaleError,
+        _unknown_step: StaleError,
+        _foreign_step: StaleError,
+        _unknown_evidence: StaleError,
+        _foreign_evidence: StaleError,
+        _evidence_twice: EvoMemError,
         _foreign_suggestion: StaleError,
         _known_node_id: EvoMemError,
         _known_version: StaleError,
         _event_id_twice: EvoMemError,
-        _external_id_twice: EvoMemError,
+        _external_id_twice: StaleError,
         _metadata_no_engine_can_hold: TypeError,
     }.items()
 }
@@ -163,7 +199,8 @@ FAULTS = {
 def test_a_patch_that_fails_midway_leaves_nothing(engine, name):
     fault, error = FAULTS[name]
     (old,) = store(engine, "the old one")
-    (foreign,) = store(engine, "the foreign one", namespace=ELSEWHERE)
+    foreign = note("the foreign one", namespace=ELSEWHERE)
+    engine.commit(patch_of(foreign, namespace=ELSEWHERE, events=(FOREIGN,)))
     before = picture(engine), picture(engine, ELSEWHERE)
     last = engine.commit(patch_of()).sequence
     before[0]["counts"] = picture(engine)["counts"]
@@ -176,9 +213,24 @@ def test_a_patch_that_fails_midway_leaves_nothing(engine, name):
     assert engine.commit(patch_of(note("after"))).sequence == last + 1
 
 
-def refused(engine, patch: Patch):
+@pytest.mark.promise("write.atomic")
+@pytest.mark.parametrize("purge", [False, True])
+def test_what_was_forgotten_is_not_forgotten_again(engine, purge):
+    (node,) = store(engine, "one")
+    engine.commit(removal(node))
+    refused(engine, removal(node, 3, purge=purge), (StaleError, EvoMemError))
+
+
+@pytest.mark.promise("write.atomic")
+def test_what_was_purged_does_not_come_back(engine):
+    (node,) = store(engine, "one")
+    engine.commit(removal(node, purge=True))
+    refused(engine, patch_of(also=(step(Op.RESTORE, node, 3),), revived=(node.id,)))
+
+
+def refused(engine, patch: Patch, errors=StaleError):
     before = picture(engine)
-    with pytest.raises(StaleError):
+    with pytest.raises(errors):
         engine.commit(patch)
     assert picture(engine) == before
 
@@ -217,7 +269,7 @@ def test_a_twin_that_appeared_makes_a_patch_stale(engine):
 
 def test_a_twin_that_was_forgotten_makes_a_patch_stale(engine):
     (twin,) = store(engine, "said twice")
-    engine.commit(patch_of(removed=(twin.id,)))
+    engine.commit(removal(twin))
     expects = Expectations(twins={digest(twin.text, None, None): twin.id})
     refused(engine, patch_of(note("new"), expects=expects))
 

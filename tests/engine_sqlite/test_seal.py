@@ -1,20 +1,25 @@
 """Every patch is sealed and chained, from what the tables hold of it."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.conformance.builders import (
     HOME,
     REACH,
     Clock,
+    next_version,
     note,
     open_memory,
     patch_of,
     purge_of,
     removal,
+    step,
 )
 from tests.conformance.histories import STEPS, play
 from tests.conformance.story import Story
 from tests.engine_sqlite.sealing import DIGEST, HASH, SALT, faults, looking, sealed, told
 
+from evomem.domain.edge import AMENDS, Edge
+from evomem.domain.patch import Op
 from evomem.domain.seal import GENESIS, SALT_BYTES, chain, items, seal
 from evomem.domain.time import from_micros
 from evomem.engines.sqlite.engine import SqliteEngine
@@ -123,6 +128,24 @@ def test_a_patch_that_several_purges_touch_is_sealed_anew_by_each(engine):
     with looking(engine) as connection:
         resealed = connection.execute("SELECT sequence, by FROM reseal").fetchall()
     assert resealed == [(1, 3), (1, 5), (1, 7)]
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_patch_may_purge_what_it_brings_itself(engine, held):
+    """A quotation of what is purged goes with it, also in the patch that purges."""
+    old = note("swordfish")
+    if held:
+        engine.commit(patch_of(old))
+    new = next_version(old, "no word")
+    edge = Edge(AMENDS, new.id, old.id, part="swordfish", reason="it said swordfish")
+    nodes = (new,) if held else (old, new)
+    also = (step(Op.REMOVE, old, 3),)
+    gone = (old.id,)
+    engine.commit(patch_of(*nodes, also=also, edges=(edge,), removed=gone, purged=gone))
+    check(engine)
+    assert engine.verify() == []
+    with looking(engine) as connection:
+        assert not any("swordfish" in line for line in connection.iterdump())
 
 
 def test_a_forgotten_note_keeps_its_seal(engine):

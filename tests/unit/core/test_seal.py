@@ -121,7 +121,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 UNSEALED: dict[str, dict[str, Any]] = {
     "nodes": {"namespace": ("u",), "recorded_at": LATER, "sequence": 7},
     "edges": {"sequence": 7},
-    "closed": {"sequence": 7, "part": "p", "reason": "r", "linked_by": "b", "confidence": 0.1},
+    "closed": {"sequence": 7, "reason": "r", "linked_by": "b", "confidence": 0.1},
     "": {
         "recorded_at": LATER,
         "expects": Expectations({"m1": 1}),

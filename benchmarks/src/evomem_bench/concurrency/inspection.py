@@ -34,17 +34,18 @@ _HALVES = {
             SELECT 1 FROM operation
             WHERE operation.node = node.row AND operation.sequence = node.sequence)""",
     "patch without operation": """
-        SELECT id FROM patch WHERE sequence NOT IN (SELECT sequence FROM operation)""",
+        SELECT id FROM patch WHERE sequence NOT IN (SELECT sequence FROM operation)
+        AND sequence NOT IN (SELECT sequence FROM event)""",
     "node without index entry": """
         SELECT id FROM node WHERE row NOT IN (SELECT row FROM search_doc)
-        AND row NOT IN (SELECT node FROM tombstone)""",
+        AND row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL)""",
     "index entry without node": """
         SELECT row FROM search_doc WHERE row NOT IN (SELECT row FROM node)""",
-    "version without link to the one before": """
+    "version without link to one before": """
         SELECT node.id FROM node WHERE version > 1 AND NOT EXISTS (
             SELECT 1 FROM edge JOIN node AS older ON older.row = edge.old
             WHERE edge.new = node.row AND edge.sequence = node.sequence
-              AND older.memory_id = node.memory_id AND older.version = node.version - 1)""",
+              AND older.memory_id = node.memory_id AND older.version < node.version)""",
     "link without its ends": """
         SELECT id FROM edge WHERE new NOT IN (SELECT row FROM node)
         OR old NOT IN (SELECT row FROM node) OR sequence NOT IN (SELECT sequence FROM patch)""",

@@ -53,7 +53,7 @@ def forget(
         bool,
         typer.Option(
             "--purge",
-            help="Delete the text of the note too; the event that brought it keeps a copy.",
+            help="Delete the text of the note too; an event with the same text keeps it.",
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Purge without asking.")] = False,

@@ -80,7 +80,8 @@ def _replace(draft: Draft, asked: Update | Supersede, extraction: Extraction) ->
     if isinstance(asked, Supersede) and asked.scope is not None:
         check_scope(draft, asked.scope, former.id)
         scope = asked.scope
-    _check_new(draft, asked.new_content, scope, None if part else former.slot, former)
+    if not _rephrases(asked, former):
+        _check_new(draft, asked.new_content, scope, None if part else former.slot, former)
     request = RememberRequest(
         text=asked.new_content,
         tags=former.tags if asked.tags is None else tuple(asked.tags),
@@ -100,6 +101,13 @@ def _replace(draft: Draft, asked: Update | Supersede, extraction: Extraction) ->
     kind = REFINES if isinstance(asked, Update) else SUPERSEDES
     replaced = [Replacement(kind, former.id, former.id)]
     add_version(draft, request, extraction, scope, replaced, _ASKED, "caller")
+
+
+def _rephrases(asked: Update | Supersede, former: NodeRecord) -> bool:
+    """Tell whether an update keeps the words and changes what is said beside them."""
+    beside = (asked.subject, asked.tags, asked.metadata, asked.valid_from, asked.valid_to)
+    same = fold_whitespace(asked.new_content) == fold_whitespace(former.text)
+    return isinstance(asked, Update) and same and any(given is not None for given in beside)
 
 
 def _remove(draft: Draft, asked: Remove) -> None:

@@ -65,7 +65,7 @@ def items(patch: Patch) -> Iterator[Item]:
     yield from (("evidence", event_id) for event_id in patch.evidence)
     yield from map(_node, patch.nodes)
     yield from map(_edge, patch.edges)
-    yield from (("close", edge.kind, edge.new, edge.old) for edge in patch.closed)
+    yield from (("close", edge.kind, edge.new, edge.old, edge.part) for edge in patch.closed)
     yield from (("remove", node_id) for node_id in patch.removed)
     yield from (("revive", node_id) for node_id in patch.revived)
     yield from (("purge", node_id) for node_id in patch.purged)

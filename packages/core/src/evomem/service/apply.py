@@ -58,7 +58,7 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
                 idempotency_key=key,
                 payload_digest=payload,
                 replay={} if key else None,
-                evidence=request.evidence,
+                evidence=sorted(request.evidence),
             )
         )
         records = {**draft.facts.records, **{node.id: node for node in draft.nodes}}
@@ -66,7 +66,7 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
             patch_id=receipt.patch_id,
             sequence=receipt.sequence,
             operations=applied(draft.operations, texts, records),
-            evidence=request.evidence,
+            evidence=tuple(sorted(request.evidence)),
             warnings=request.warnings,
         )
 

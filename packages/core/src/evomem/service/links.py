@@ -134,7 +134,7 @@ def _what_forgetting_leaves(draft: Draft, node_id: str, *, purge: bool) -> tuple
         )
     if purge:
         notices.append(
-            "The text is gone from the node and the index; the event that brought it keeps a copy, "
+            "The text is gone from the node and the index; an event with the same text keeps it, "
             "and old bytes may stay in the file."
         )
     return tuple(notices)

@@ -424,7 +424,7 @@ WHERE operation.sequence IN (SELECT value FROM json_each(:sequences))
 GROUP BY edge.id ORDER BY edge.id;
 
 -- name: log_closed
-SELECT edge.closed_by, edge.kind, newer.id, older.id
+SELECT edge.closed_by, edge.kind, newer.id, older.id, edge.part
 FROM operation
 JOIN edge ON edge.new = operation.node AND edge.closed_by = operation.sequence
 JOIN node AS newer ON newer.row = edge.new
@@ -541,7 +541,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: close_edge
 UPDATE edge SET closed_by = :sequence
-WHERE kind = :kind AND new = :new AND old = :old AND part IS :part AND closed_by IS NULL;
+WHERE id = (SELECT min(id) FROM edge
+            WHERE kind = :kind AND new = :new AND old = :old AND part IS :part
+              AND closed_by IS NULL);
 
 -- name: set_memory
 INSERT INTO memory (id, namespace_id, version, tip, latest_valid_from) VALUES (?, ?, ?, ?, ?)
@@ -568,7 +570,10 @@ WHERE node = :node AND revived IS NULL AND purged IS NULL;
 SELECT sequence FROM node WHERE row = :node
 UNION
 SELECT sequence FROM edge
-WHERE (new = :node OR old = :node) AND (part IS NOT NULL OR reason IS NOT NULL);
+WHERE (new = :node OR old = :node) AND (part IS NOT NULL OR reason IS NOT NULL)
+UNION
+SELECT closed_by FROM edge
+WHERE (new = :node OR old = :node) AND part IS NOT NULL AND closed_by IS NOT NULL;
 
 -- name: resalt
 UPDATE patch SET salt = :salt WHERE sequence = :sequence;

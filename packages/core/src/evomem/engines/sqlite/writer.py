@@ -62,9 +62,7 @@ class PatchWriter:
         for event in patch.events:
             self._add_event(event, space, sequence, texts)
         for event_id in patch.evidence:
-            cited = self._run("add_evidence", sequence=sequence, event_id=event_id, space=space.id)
-            if not cited.rowcount:
-                raise StaleError
+            self._once("add_evidence", sequence=sequence, event_id=event_id, space=space.id)
         for node in patch.nodes:
             self._add_node(node, space, sequence, texts)
         for ordinal, step in enumerate(patch.operations):
@@ -72,10 +70,11 @@ class PatchWriter:
             self._run(
                 "add_operation", sequence, ordinal, step.op, step.memory_id, step.version, row
             )
-        for edge in patch.edges:
-            self._add_edge(edge, sequence)
+        # A link may be closed and made anew in one patch.
         for edge in patch.closed:
             self._close_edge(edge, sequence)
+        for edge in patch.edges:
+            self._add_edge(edge, sequence)
         self._remove(sequence)
         self._purge(space, sequence)
         self._derive(space, sequence, recorded_at)
@@ -206,14 +205,13 @@ class PatchWriter:
 
     def _close_edge(self, edge: Edge, sequence: int) -> None:
         ends = {"new": self._rows[edge.new], "old": self._rows[edge.old]}
-        self._run("close_edge", kind=edge.kind, part=edge.part, sequence=sequence, **ends)
+        self._once("close_edge", kind=edge.kind, part=edge.part, sequence=sequence, **ends)
 
     def _remove(self, sequence: int) -> None:
         for node_id in self._patch.removed:
             self._run("add_tombstone", node=self._rows[node_id], sequence=sequence)
         for node_id in self._patch.revived:
-            if not self._run("revive", node=self._rows[node_id], sequence=sequence).rowcount:
-                raise StaleError
+            self._once("revive", node=self._rows[node_id], sequence=sequence)
 
     def _purge(self, space: _Space, sequence: int) -> None:
         """Delete texts, and seal anew what is left of the patches that held them."""
@@ -223,7 +221,7 @@ class PatchWriter:
             touched |= {found for (found,) in self._run("touched_by_purge", node=row)}
             self._unindex(row, space)
             (text_id,) = self._run("text_of", node=row).fetchone()
-            self._run("mark_purged", node=row, sequence=sequence)
+            self._once("mark_purged", node=row, sequence=sequence)
             for statement in ("purge_edges", "purge_suggestions", "purge_node"):
                 self._run(statement, node=row)
             self._run("drop_text", text_id=text_id)
@@ -277,6 +275,11 @@ class PatchWriter:
 
     def _run(self, name: str, *values: Any, **named: Any) -> sqlite3.Cursor:
         return self._connection.execute(QUERIES[name], named or values)
+
+    def _once(self, name: str, **values: Any) -> None:
+        """Run a statement that must change one row."""
+        if self._run(name, **values).rowcount != 1:
+            raise StaleError
 
     def _all(self, name: str, **values: Any) -> list[Any]:
         return self._run(name, **values).fetchall()
