@@ -158,7 +158,10 @@ def test_an_untouched_store_is_found_sound(told):
         ("DELETE FROM text WHERE body = 'zebra one'", "node without text"),
         ("INSERT INTO text (body, evidence) VALUES ('stray', 0)", "text without node or event"),
         ("DELETE FROM patch WHERE sequence = 2", "node without patch"),
-        ("DELETE FROM operation WHERE sequence = 1", "patch without operation"),
+        (
+            "DELETE FROM operation WHERE sequence = 1; UPDATE event SET sequence = 2",
+            "patch without operation",
+        ),
         ("DELETE FROM operation WHERE sequence = 1", "node without operation"),
         ("DELETE FROM search_doc WHERE row = (SELECT min(row) FROM node)", "node without index"),
         ("INSERT INTO search_doc VALUES (7, 1, '', '')", "index entry without node"),
@@ -181,7 +184,7 @@ def test_what_is_there_in_part_is_found(told, damage, found):
     path, _ = told
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute(damage)
+        connection.executescript(damage)
     assert any(text.startswith(found) for text in inspect(path, []).half_written)
 
 

@@ -87,7 +87,7 @@ def test_options_win_and_evidence_is_added(apply, run_json, event):
     document = {"operations": [add()], "evidence": [event], "reason": "file", "actor": "file"}
     words = ("--evidence", other, "--evidence", event, "--reason", "line", "--actor", "line")
     result = apply(document, *words)
-    assert result["evidence"] == [event, other]
+    assert result["evidence"] == sorted([event, other])
     patch = run_json("patch", "show", result["patch_id"])
     assert (patch["reason"], patch["actor"]) == ("line", "line")
 

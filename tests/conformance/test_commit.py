@@ -1,6 +1,7 @@
 """A patch is written whole or not at all, and only while what it took for granted holds."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.conformance.builders import (
@@ -169,7 +170,7 @@ def _metadata_no_engine_can_hold(_old, _foreign):
     return patch_of(note("good"), note("broken", metadata={"value": object()}))
 
 
-FAULTS = {
+FAULTS: dict[str, tuple[Any, Any]] = {
     fault.__name__.strip("_"): (fault, error)
     for fault, error in {
         _unknown_end: StaleError,

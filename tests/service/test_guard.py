@@ -125,7 +125,7 @@ def test_a_proposal_that_says_what_a_note_says_already_waits_for_review_too(open
     result = memory.remember(NEW, supersedes=old.id, **BOT)
     assert (result.deduplicated, result.node.id, result.superseded) == (True, twin.id, ())
     assert memory.get_node(old.id).status is Status.ACTIVE
-    if any("reviewer can accept it" in warning for warning in result.warnings):
+    if any("waits in review" in warning for warning in result.warnings):
         assert [(p.node.id, p.candidate.id) for p in memory.review()] == [(twin.id, old.id)]
 
 
@@ -198,7 +198,7 @@ def test_whom_nothing_is_trusted_writes_nothing(opened):
     for write in (
         lambda: memory.remember(NEW, **guest),
         lambda: memory.remember(NEW, supersedes=old.id, **guest),
-        lambda: memory.remember_many([{"text": NEW}, {"text": "x", **guest}]),
+        lambda: memory.remember_many([{"text": NEW, **guest}, {"text": "x", **guest}]),
         lambda: memory.record_event("user", "said", **guest),
         lambda: memory.apply([Add("s", NEW)], evidence=event, **guest),
         lambda: memory.apply([Remove(old.memory_id, 1)], evidence=event, **guest),

@@ -48,11 +48,8 @@ def plan_operation(draft: Draft, asked: RequestedOperation, extraction: Extracti
 
 
 def _add(draft: Draft, asked: Add, extraction: Extraction) -> None:
-    present = asked.slot and draft.slots.get((asked.slot, asked.scope))
-    holders = draft.lineage.tips(present) if present else []
-    for node_id in holders:
-        if draft.lineage.status(node_id, draft.now) in _CURRENT:
-            raise _duplicate(draft, node_id, f"Slot {asked.slot!r} has a value in this scope")
+    if asked.slot:
+        _check_slot(draft, asked.slot, asked.scope)
     _check_new(draft, asked.content, asked.scope, asked.slot)
     request = RememberRequest(
         text=asked.content,
@@ -82,13 +79,18 @@ def _replace(draft: Draft, asked: Update | Supersede, extraction: Extraction) ->
         scope = asked.scope
     if not _rephrases(asked, former):
         _check_new(draft, asked.new_content, scope, None if part else former.slot, former)
+    if removed and former.slot:
+        _check_slot(draft, former.slot, scope)
+    # A decision that stands ends when it was to end, whatever its wording.
+    stands = isinstance(asked, Update) and former.valid_to and former.valid_to > draft.now
     request = RememberRequest(
         text=asked.new_content,
         tags=former.tags if asked.tags is None else tuple(asked.tags),
+        session=former.session if isinstance(asked, Update) else None,
         subject=asked.subject or former.subject,
         slot=None if part else former.slot,
         valid_from=asked.valid_from,
-        valid_to=asked.valid_to,
+        valid_to=asked.valid_to or (former.valid_to if stands else None),
         metadata=former.metadata if asked.metadata is None else asked.metadata,
     )
     if part:
@@ -161,6 +163,18 @@ def _state(draft: Draft, node_id: str) -> dict[str, object]:
         "node_id": node_id,
         "status": str(draft.lineage.status(node_id, draft.now)),
     }
+
+
+def _check_slot(draft: Draft, slot: str, scope: str | None) -> None:
+    """Refuse a second value of a slot.
+
+    Raises:
+        DuplicateError: It has one.
+    """
+    present = draft.slots.get((slot, scope))
+    for node_id in draft.lineage.tips(present) if present else []:
+        if draft.lineage.status(node_id, draft.now) in _CURRENT:
+            raise _duplicate(draft, node_id, f"Slot {slot!r} has a value in this scope")
 
 
 def _check_new(

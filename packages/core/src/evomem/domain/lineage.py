@@ -75,6 +75,7 @@ class Lineage:
         self._older: defaultdict[str, list[Edge]] = defaultdict(list)
         self._begun: dict[str, _Newer] = {}
         self._heads: dict[str, frozenset[str]] = {}
+        self._refined: dict[str, bool] = {}
         self._known_at: datetime | None = None
         for edge in edges:
             self.connect(edge)
@@ -190,7 +191,7 @@ class Lineage:
     def _ask_at(self, at: datetime) -> None:
         """Forget what was summed up for another time."""
         if self._known_at != at:
-            self._begun, self._heads, self._known_at = {}, {}, at
+            self._begun, self._heads, self._refined, self._known_at = {}, {}, {}, at
 
     def _successors_first(self, node_id: str, done: Mapping[str, object]) -> Iterator[str]:
         """Yield the nodes from `node_id` on that are not in `done`, the newest first.
@@ -230,16 +231,14 @@ class Lineage:
 
     def _only_refined(self, node_id: str, at: datetime) -> bool:
         """Tell whether only refinements lie between the node and what is in force."""
-        seen, waiting = {node_id}, [node_id]
-        while waiting:
-            for edge in self.successors(waiting.pop()):
-                if self.facts[edge.new].valid_from > at or edge.new in seen:
-                    continue
-                if edge.kind != REFINES:
-                    return False
-                seen.add(edge.new)
-                waiting.append(edge.new)
-        return len(seen) > 1
+        self._ask_at(at)
+        for current in self._successors_first(node_id, self._refined):
+            begun = [e for e in self.successors(current) if self.facts[e.new].valid_from <= at]
+            self._refined[current] = all(
+                e.kind == REFINES and self._refined.get(e.new, True) for e in begun
+            )
+        followed = any(self.facts[e.new].valid_from <= at for e in self.successors(node_id))
+        return followed and self._refined[node_id]
 
     def _descendants(self, node_id: str) -> list[str]:
         found: dict[str, None] = {}

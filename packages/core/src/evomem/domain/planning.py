@@ -210,6 +210,7 @@ def _in_slot(
     tips = draft.lineage.tips(present) if present else []
     if not present or len(tips) != 1 or tips[0] in {r.tip for r in replaced}:
         return []
+    check_scope(draft, scope, tips[0])
     return [Replacement(SUPERSEDES, tips[0], present)]
 
 

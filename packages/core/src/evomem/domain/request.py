@@ -215,7 +215,11 @@ def parse_notes(notes: object) -> list[RememberRequest]:
     if isinstance(notes, str | bytes | Mapping) or not isinstance(notes, Sequence):
         message = "A batch is a list of texts, or of mappings with the arguments of remember."
         raise InvalidRequestError(message, field="notes")
-    return [_note(number, note) for number, note in enumerate(notes)]
+    requests = [_note(number, note) for number, note in enumerate(notes)]
+    if len({(request.actor, request.source) for request in requests}) > 1:
+        message = "A batch is one patch: its notes must name the same actor and source."
+        raise InvalidRequestError(message, field="actor")
+    return requests
 
 
 def _note(number: int, note: object) -> RememberRequest:

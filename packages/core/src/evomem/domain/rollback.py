@@ -95,22 +95,34 @@ def _undo_versions(
 ) -> set[str]:
     """Bring back what the versions of a patch took out of force.
 
+    A line of versions whose start took out of force whatever was there comes back by new versions.
+    Any other is withdrawn whole: then what was there stands again by itself.
+
     Returns:
-        The first versions of lines that are withdrawn whole: their links to what was before close.
+        The first versions of the lines that are withdrawn: their links to what was before close.
     """
-    withdrawn: set[str] = set()
-    continued: set[str] = set()
+    changes = _changes(undone, prior, lines, draft.now)
+    withdrawn = {change.first for change in changes if change.former is None}
     done: set[tuple[str, datetime]] = set()
-    for change in _changes(undone, prior, lines, draft.now):
-        if change.former is None:
-            withdrawn.add(change.first)
+    for change in changes:
+        if change.first in withdrawn:
             _withdraw(draft, change.node)
-            continue
-        continued.add(change.first)
-        if (change.former, change.begins) not in done:
+        elif change.former and (change.former, change.begins) not in done:
             done.add((change.former, change.begins))
             _restore(draft, change, prior.records[change.former])
-    return withdrawn - continued
+    for node_id, first in _firsts(undone, lines).items():
+        if first in withdrawn and not draft.lineage.facts[node_id].removed:
+            draft.remove(node_id, purge=False)
+    return withdrawn
+
+
+def _firsts(undone: Commit, lines: Mapping[str, Edge]) -> dict[str, str]:
+    """Return for each version of a patch the first one of its line that the patch added."""
+    firsts: dict[str, str] = {}
+    for node in undone.patch.nodes:
+        edge = lines.get(node.id)
+        firsts[node.id] = firsts.get(edge.old, node.id) if edge else node.id
+    return firsts
 
 
 def _lines(undone: Commit) -> dict[str, Edge]:
@@ -136,30 +148,30 @@ def _changes(
     Only what a version took out of force itself comes back as a new version. Where something else
     was in force, or nothing, the version is withdrawn instead: that something then stands again.
     """
+    firsts = _firsts(undone, lines)
     found = []
-    own = {node.id for node in undone.patch.nodes}
-    for node in undone.patch.nodes:
-        begins = _effect(prior.after, node, now)
-        if begins is None:
-            continue
-        first = node.id
-        while first in lines and lines[first].old in own:
-            first = lines[first].old
+    for node, begins in _effects(undone, prior.after, now):
+        first = firsts[node.id]
         old = lines[first].old if first in lines else None
         active = old and prior.lineage.status(old, begins) is Status.ACTIVE
         kind = lines[node.id].kind if node.id in lines else SUPERSEDES
         found.append(_Change(node.id, first, kind, begins, old if active else None))
-    return sorted(found, key=lambda change: change.begins)
+    return found
 
 
-def _effect(after: Lineage, node: NodeRecord, now: datetime) -> datetime | None:
-    """Return from when undoing a version shows: from now on if it stands, else in its own time.
+def _effects(undone: Commit, after: Lineage, now: datetime) -> list[tuple[NodeRecord, datetime]]:
+    """Return from when undoing each version shows, the earliest first.
 
-    None if it never was in force: a later version of the same patch began with it.
+    From now on if it stands, else in its own time; a version that never was in force, as a later
+    one of the same patch began with it, is left out.
     """
-    if node.valid_from > now or node.id in after.heads(node.id, now):
-        return max(now, node.valid_from)
-    return node.valid_from if node.id in after.heads(node.id, node.valid_from) else None
+    nodes = undone.patch.nodes
+    # A lineage sums up for one time, so all that is asked of a time is asked together.
+    standing = {n.id for n in nodes if n.valid_from > now or n.id in after.heads(n.id, now)}
+    past = sorted((n for n in nodes if n.id not in standing), key=lambda n: n.valid_from)
+    effects = [(n, max(now, n.valid_from)) for n in nodes if n.id in standing]
+    effects += [(n, n.valid_from) for n in past if n.id in after.heads(n.id, n.valid_from)]
+    return sorted(effects, key=lambda effect: effect[1])
 
 
 def _withdraw(draft: Draft, node_id: str) -> None:

@@ -18,6 +18,7 @@ from evomem.domain.operation import (
 )
 from evomem.domain.patch_result import PatchResult
 from evomem.domain.text import digest
+from evomem.domain.time import format_time
 from evomem.engines.base import Reader
 from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts, load_twins
@@ -35,6 +36,8 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
     """
     key = asked.idempotency_key
     payload = payload_digest(replace(asked, actor=None, source=None, warnings=())) if key else None
+    if kept := find_replay(context, key, payload):
+        return _replayed(context, kept.patch_id)
     request = admit_operations(context, asked)
     contents = [_content(operation) for operation in request.operations]
     extractions = iter(extract(context, [text for text in contents if text is not None]))
@@ -67,10 +70,20 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
             sequence=receipt.sequence,
             operations=applied(draft.operations, texts, records),
             evidence=tuple(sorted(request.evidence)),
-            warnings=request.warnings,
+            warnings=(*request.warnings, *_scheduled(draft)),
         )
 
     return until_current(attempt)
+
+
+def _scheduled(draft: Draft) -> list[str]:
+    """Name the new versions that do not hold yet."""
+    return [
+        f"{node.id} takes force at {format_time(node.valid_from)}; until then what is in force "
+        "stands. Pass valid_from to change that."
+        for node in draft.nodes
+        if node.valid_from > draft.now
+    ]
 
 
 def _content(operation: RequestedOperation) -> str | None:
@@ -92,6 +105,7 @@ def _draft(context: Context, reader: Reader, request: ApplyRequest) -> Draft:
     records = reader.records(context.reach, tips.values())
     scopes = {memory_id: records[tip].scope for memory_id, tip in tips.items()}
     slots = [(o.slot, o.scope) for o in request.operations if isinstance(o, Add) and o.slot]
+    slots += [(record.slot, record.scope) for record in records.values() if record.slot]
     digests = _digests(request.operations, scopes)
     twins, values, alike = load_twins(reader, context.reach, digests, slots)
     # A removal takes out whatever stands of a memory, and shows what that said.
@@ -115,9 +129,11 @@ def _digests(
         match operation:
             case Add(content=text, scope=scope, slot=None):
                 yield digest(text, scope, None)
-            case Supersede(memory_id=memory_id, new_content=text, scope=scope):
-                scopes[memory_id] = scope or scopes.get(memory_id)
-                yield digest(text, scopes[memory_id], None)
+            case Supersede(memory_id=memory_id, new_content=text, scope=scope, part=part):
+                holds = scope or scopes.get(memory_id)
+                yield digest(text, holds, None)
+                # An amended memory holds where it held.
+                scopes[memory_id] = scopes.get(memory_id) if part else holds
             case Update(memory_id=memory_id, new_content=text):
                 yield digest(text, scopes.get(memory_id), None)
             case _:

@@ -20,11 +20,11 @@ def record_event(context: Context, request: EventRequest) -> EventRecord:
         IdempotencyConflictError: Other data was recorded under the external id.
         PolicyDeniedError: The policy does not let it in.
     """
-    request = admit_event(context, request)
+    said, request = request.content, admit_event(context, request)
 
     def attempt(_: int) -> EventRecord:
         with context.engine.read() as reader:
-            if first := _first(context, reader, request):
+            if first := _first(context, reader, request, said):
                 return first
             now = context.time(reader)
         event = Event(
@@ -53,19 +53,21 @@ def record_event(context: Context, request: EventRequest) -> EventRecord:
     return until_current(attempt)
 
 
-def _first(context: Context, reader: Reader, request: EventRequest) -> EventRecord | None:
-    """Return what was recorded before under the external id."""
+def _first(
+    context: Context, reader: Reader, request: EventRequest, said: str
+) -> EventRecord | None:
+    """Return what was recorded before under the external id.
+
+    What was said counts as the same whether it was stored before secrets were replaced or after.
+    """
     if request.external_id is None:
         return None
     found = reader.event_of(context.reach, request.external_id)
     if found is None:
         return None
     first = reader.events(context.reach, [found])[found]
-    same = (first.role, first.content, first.session) == (
-        request.role,
-        request.content,
-        request.session,
-    )
+    same = (first.role, first.session) == (request.role, request.session)
+    same = same and first.content in {request.content, said}
     if not same or request.occurred_at not in {None, first.occurred_at}:
         message = (
             f"The external id {request.external_id!r} was recorded with other data as {found}. "

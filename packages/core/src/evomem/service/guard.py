@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from evomem.domain.applying import standing
 from evomem.domain.decision import Amend, Link, LinkDecision, Override, Proposed, Suggestion
 from evomem.domain.draft import Draft
 from evomem.domain.event import EventRequest
@@ -20,7 +21,19 @@ from evomem.redaction.base import redact
 from evomem.service.context import Context
 
 _TEXTS = ("text", "content", "new_content", "part", "subject", "tags", "metadata", "reason")
-"""What of a request may hold a secret."""
+"""What of a request may hold a secret, and can do without it."""
+
+_NAMES = (
+    "session",
+    "scope",
+    "slot",
+    "amends",
+    "external_id",
+    "idempotency_key",
+    "actor",
+    "source",
+)
+"""What of a request is compared with others: a secret in it is refused, as nothing can replace it."""
 
 
 def admit_note(context: Context, request: RememberRequest) -> RememberRequest:
@@ -115,8 +128,9 @@ def check_apply(context: Context, reader: Reader, request: ApplyRequest, draft: 
         if isinstance(operation, Add):
             policy.check_write(request.actor, request.source, operation.scope, roles.values())
         elif memory := draft.memory(operation.memory_id):
-            scope = draft.lineage.facts[memory.tip].scope
-            policy.check_replace(request.actor, request.source, scope, roles.values())
+            for node_id in dict.fromkeys([memory.tip, *standing(draft, memory)]):
+                scope = draft.lineage.facts[node_id].scope
+                policy.check_replace(request.actor, request.source, scope, roles.values())
             if isinstance(operation, Supersede) and operation.scope is not None:
                 policy.check_write(request.actor, request.source, operation.scope, roles.values())
 
@@ -137,16 +151,17 @@ def as_permitted(
     changed += [*(a.id for a in request.amends), *linked_nodes(decided)]
     scope = note_scope(lineage, request, linked_nodes(decided))
     policy.check_write(request.actor, request.source, scope)
-    if request.slot and draft.slots.get((request.slot, scope)):
-        policy.check_replace(request.actor, request.source, scope)
+    if request.slot and (present := draft.slots.get((request.slot, scope))):
+        for tip in lineage.tips(present):
+            policy.check_replace(request.actor, request.source, lineage.facts[tip].scope)
     if not _distrusted(policy, request, [lineage.facts[n].scope for n in changed]):
         return request, decided
     who = request.actor or request.source or "the caller"
-    reason = f"proposed by {who}, whom the policy lets propose only"
+    reason = f"proposed by {who}, whom the policy lets propose only{_meant(request)}"
     asked = tuple(
         Suggestion(n, draft.facts.records[n].text, reason, 1.0) for n in dict.fromkeys(changed)
     )
-    warning = f"Nothing was replaced: {reason}. A reviewer can accept it with link."
+    warning = f"Nothing was replaced: {reason}. A reviewer decides: it waits in review."
     proposal = replace(
         request,
         scope=scope,
@@ -158,6 +173,13 @@ def as_permitted(
         warnings=(*request.warnings, warning),
     )
     return proposal, Proposed(asked, reason)
+
+
+def _meant(request: RememberRequest) -> str:
+    """Say what a proposal was meant to do where accepting it with link would do more."""
+    parts = [f'only the part "{amendment.part}"' for amendment in request.amends]
+    parts += [f"only inside the scope {request.scope}"] if request.overrides else []
+    return f"; it was to replace {', '.join(parts)}" if parts else ""
 
 
 def check_change(
@@ -197,13 +219,19 @@ def _scrubbed(context: Context, request: Any) -> tuple[dict[str, Any], list[str]
     if context.detector is None:
         return {}, []
     found: dict[str, None] = {}
-    names = {f.name for f in fields(request)} & set(_TEXTS)
-    given = {name: getattr(request, name) for name in sorted(names)}
+    known = {f.name for f in fields(request)}
+    given = {name: getattr(request, name) for name in _TEXTS if name in known}
     cleaned = {name: _scrub(context, value, found) for name, value in given.items()}
+    in_texts = len(found)
+    for name in _NAMES:
+        _scrub(context, getattr(request, name, None), found)
     if not found:
         return {}, []
     rules = ", ".join(found)
-    match context.policy.redaction:
+    mode = context.policy.redaction
+    if mode is Redaction.REDACT and len(found) > in_texts:
+        mode = Redaction.REFUSE
+    match mode:
         case Redaction.REFUSE:
             message = (
                 f"It holds what looks like a secret ({rules}), which policy.redaction refuses. "
@@ -223,7 +251,9 @@ def _scrub(context: Context, value: Any, found: dict[str, None]) -> Any:  # noqa
         found.update(dict.fromkeys(secret.rule for secret in secrets))
         return redact(value, secrets) if secrets else value
     if isinstance(value, Mapping):
-        return {key: _scrub(context, item, found) for key, item in value.items()}
+        pairs = value.items()
+        return {_scrub(context, k, found): _scrub(context, v, found) for k, v in pairs}
     if isinstance(value, list | tuple):
-        return type(value)(_scrub(context, item, found) for item in value)
+        cleaned = [_scrub(context, item, found) for item in value]
+        return cleaned if isinstance(value, list) else tuple(cleaned)
     return value

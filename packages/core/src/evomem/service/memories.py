@@ -68,9 +68,10 @@ def _shown(story: Lineage, memory: MemoryState, at: datetime, *, exact: bool) ->
     """Return the memory's own version in force; if there is none, its last that had begun."""
     facts = story.facts.values()
     own = sorted((f for f in facts if f.memory_id == memory.id), key=lambda f: f.version)
-    for fact in own:
-        if story.status(fact.id, at) is Status.ACTIVE:
-            return fact.id
+    heads = [n for n in story.heads(memory.tip, at) if story.facts[n].memory_id == memory.id]
+    for node_id in (*heads, *(fact.id for fact in own)):
+        if story.status(node_id, at) is Status.ACTIVE:
+            return node_id
     begun = [fact.id for fact in own if fact.valid_from <= at]
     return begun[-1] if exact and begun else memory.tip
 

@@ -31,9 +31,9 @@ def remember(
     """
     started = time.perf_counter()
     payload = _payload(requests) if idempotency_key is not None else None
-    requests = [admit_note(context, request) for request in requests]
     if kept := find_replay(context, idempotency_key, payload):
         return _replayed(context, kept, started)
+    requests = [admit_note(context, request) for request in requests]
     extractions = extract(context, [request.text for request in requests])
     decisions = [decide(context, r, e) for r, e in zip(requests, extractions, strict=True)]
 

@@ -147,7 +147,7 @@ def _check_slots(reader: Reader, reach: Reach, undone: Commit, draft: Draft) -> 
         if record.slot is None:
             continue
         key = (record.slot, record.scope)
-        latest = reader.slots(reach, [key])[key]
+        latest = draft.facts.slots[key] = reader.slots(reach, [key])[key]
         if latest is None:
             continue
         facts = reader.lineage(reach, [latest], draft.now)
