@@ -95,7 +95,7 @@ def test_rights_withdrawn_while_the_store_is_open_cost_nothing_acknowledged(tmp_
     folder = tmp_path / "own"
     folder.mkdir(mode=0o755)
     for parent in (tmp_path, *tmp_path.parents):
-        if parent.stat().st_uid == os.geteuid() and parent.name.startswith("pytest-"):
+        if parent.stat().st_uid == os.geteuid() and parent.name.startswith(("pytest-", "popen-")):
             parent.chmod(0o755)
     tmp_path.chmod(0o755)
     if os.geteuid() == 0:

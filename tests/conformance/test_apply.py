@@ -135,7 +135,7 @@ def test_an_update_words_a_decision_anew(memory, apply, add):
     assert (done.op, done.version, new.version) == ("UPDATE", 2, 2)
     assert (new.tags, new.subject, new.slot) == (old.tags, old.subject, old.slot)
     assert (new.scope, new.metadata, new.memory_id) == (old.scope, old.metadata, old.memory_id)
-    assert (new.supersedes, new.session) == ((old.id,), None)
+    assert (new.supersedes, new.session) == ((old.id,), "s")
     assert memory.get_node(old.id).status is Status.REFINED
     assert links(memory, result) == [("refines", new.id, old.id, None)]
     for query in ("use tabs", "indent"):

@@ -35,7 +35,7 @@ def memory(engine: SqliteEngine) -> Memory:
 def as_nobody(tmp_path: Path) -> Callable[[], AbstractContextManager[None]]:
     """Return a way to act without the rights of root, whom no permission binds."""
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.geteuid() and folder.name.startswith("pytest-"):
+        if folder.stat().st_uid == os.geteuid() and folder.name.startswith(("pytest-", "popen-")):
             folder.chmod(0o755)
     tmp_path.chmod(0o755)
 

@@ -243,7 +243,8 @@ def test_four_times_the_text_takes_no_more_than_some_times_as_long(unit):
         return time.process_time() - begin
 
     small = min(seconds(1 << 16) for _ in range(3))
-    assert seconds(1 << 18) < 10 * small + 0.1
+    large = min(seconds(1 << 18) for _ in range(2))
+    assert large < 10 * small + 0.1
 
 
 @pytest.mark.parametrize("unit", ["We moved the ledger. ", "ab\n", "0f"])
