@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from evomem.config.document import Reader, Value, read_document
 from evomem.domain.event import ROLES
+from evomem.domain.operation import MAX_OPERATIONS
 from evomem.domain.patch import Op
 from evomem.domain.policy import (
     MAX_EVIDENCE,
-    MAX_OPERATIONS,
     EvidenceRules,
     Policy,
     Redaction,

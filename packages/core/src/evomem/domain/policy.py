@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 
 from evomem.domain.arguments import whole_number
 from evomem.domain.event import ROLES
+from evomem.domain.operation import MAX_OPERATIONS
 from evomem.domain.patch import Op
 from evomem.domain.scope import contains, parse_scope
 from evomem.domain.text import MAX_TEXT_BYTES
@@ -25,7 +26,6 @@ from evomem.errors import (
 )
 
 MAX_EVIDENCE = 1000
-MAX_OPERATIONS = 10_000
 
 
 class Trust(StrEnum):

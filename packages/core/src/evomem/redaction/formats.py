@@ -44,7 +44,7 @@ KEY_MARK = re.compile(
     r"|Private-MAC: ?[0-9a-f]*"
 )
 # The lines of a key whose END is lost; in JSON its line ends are written out.
-KEY_BODY = re.compile(r"(?:(?:\s|\\[nr])*+[A-Za-z0-9+/=]{16,}+)*+")
+KEY_BODY = re.compile(r"(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*")
 
 
 def json_web_tokens(text: str) -> Iterator[tuple[int, int]]:
