@@ -15,42 +15,9 @@ from evomem.domain.decision import (
     Override,
     Suggestion,
 )
-from evomem.domain.diagnosis import AuditReport, Check, Diagnosis
-from evomem.domain.event import EventRecord, EventRequest, parse_event
 from evomem.domain.extraction import Extraction, Span, Spans
 from evomem.domain.node import MemoryNode, Status
-from evomem.domain.operation import Add, ApplyRequest, Remove, Supersede, Update, parse_apply
 from evomem.domain.patch import Change, Op, Operation
-from evomem.domain.patch_result import (
-    AppliedOperation,
-    MemoryRecord,
-    MemoryVersion,
-    PatchLink,
-    PatchRecord,
-    PatchResult,
-)
-from evomem.domain.request import (
-    ListRequest,
-    RecallRequest,
-    RememberRequest,
-    parse_list,
-    parse_recall,
-    parse_remember,
-)
-from evomem.domain.result import (
-    Amended,
-    Decision,
-    ForgetResult,
-    Hit,
-    LinkResult,
-    Matched,
-    Moved,
-    Page,
-    PendingReview,
-    RecallResult,
-    RememberResult,
-    Stats,
-)
 from evomem.errors import (
     ConflictError,
     CronistaError,
@@ -76,6 +43,39 @@ from evomem.errors import (
 )
 
 if TYPE_CHECKING:
+    from evomem.domain.diagnosis import AuditReport, Check, Diagnosis
+    from evomem.domain.event import EventRecord, EventRequest, parse_event
+    from evomem.domain.operation import Add, ApplyRequest, Remove, Supersede, Update, parse_apply
+    from evomem.domain.patch_result import (
+        AppliedOperation,
+        MemoryRecord,
+        MemoryVersion,
+        PatchLink,
+        PatchRecord,
+        PatchResult,
+    )
+    from evomem.domain.request import (
+        ListRequest,
+        RecallRequest,
+        RememberRequest,
+        parse_list,
+        parse_recall,
+        parse_remember,
+    )
+    from evomem.domain.result import (
+        Amended,
+        Decision,
+        ForgetResult,
+        Hit,
+        LinkResult,
+        Matched,
+        Moved,
+        Page,
+        PendingReview,
+        RecallResult,
+        RememberResult,
+        Stats,
+    )
     from evomem.service.memory import Memory
     from evomem.service.opening import aopen_memory as aopen
     from evomem.service.opening import open_memory as open  # noqa: A004  the name users expect
@@ -163,7 +163,63 @@ __all__ = [
 ]
 
 
+_DOMAIN = {
+    "diagnosis": (
+        "AuditReport",
+        "Check",
+        "Diagnosis",
+    ),
+    "event": (
+        "EventRecord",
+        "EventRequest",
+        "parse_event",
+    ),
+    "operation": (
+        "Add",
+        "ApplyRequest",
+        "Remove",
+        "Supersede",
+        "Update",
+        "parse_apply",
+    ),
+    "patch_result": (
+        "AppliedOperation",
+        "MemoryRecord",
+        "MemoryVersion",
+        "PatchLink",
+        "PatchRecord",
+        "PatchResult",
+    ),
+    "request": (
+        "ListRequest",
+        "RecallRequest",
+        "RememberRequest",
+        "parse_list",
+        "parse_recall",
+        "parse_remember",
+    ),
+    "result": (
+        "Amended",
+        "Decision",
+        "ForgetResult",
+        "Hit",
+        "LinkResult",
+        "Matched",
+        "Moved",
+        "Page",
+        "PendingReview",
+        "RecallResult",
+        "RememberResult",
+        "Stats",
+    ),
+}
+
 _LAZY = {
+    **{
+        name: (f"evomem.domain.{module}", name)
+        for module, names in _DOMAIN.items()
+        for name in names
+    },
     "Memory": ("evomem.service.memory", "Memory"),
     "aopen": ("evomem.service.opening", "aopen_memory"),
     "open": ("evomem.service.opening", "open_memory"),
@@ -171,7 +227,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  a module attribute may be anything
-    """Load what needs the driver, the analysis and the models only when it is used."""
+    """Load a name when it is used first: most programs use few of them."""
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415  costs as much as all the rest
 
