@@ -634,3 +634,14 @@ def test_the_key_of_a_patch_that_was_rolled_back_still_replays_it(memory, event)
     assert (again.replayed, again.patch_id) == (True, first.patch_id)
     assert memory.list().nodes == ()
     assert not memory.apply([Add("s", "note")], evidence=event).replayed
+
+
+def test_a_split_of_a_slots_value_can_be_undone(memory):
+    value = memory.remember("The ledger runs on Postgres.", slot="ledger/db")
+    parts = memory.remember_many(
+        [{"text": text, "supersedes": value.node.id} for text in ("Entries in SQLite.", "Parquet.")]
+    )
+    undone = memory.rollback(parts[0].patch_id)
+    assert [n.text for n in memory.list()] == ["The ledger runs on Postgres."]
+    memory.rollback(undone.patch_id)
+    assert {n.text for n in memory.list()} == {"Entries in SQLite.", "Parquet."}

@@ -150,11 +150,14 @@ def _check_slots(reader: Reader, reach: Reach, undone: Commit, draft: Draft) -> 
         latest = draft.facts.slots[key] = reader.slots(reach, [key])[key]
         if latest is None:
             continue
-        facts = reader.lineage(reach, [latest], draft.now)
-        for tip in facts.tips(latest):
-            other = facts.facts[tip].memory_id != record.memory_id
-            if other and facts.status(tip, draft.now) in _CURRENT:
-                raise _unsafe(undone, reader.patch_ids(reach, [facts.facts[tip].sequence]))
+        # What the rollback itself takes out of the slot is out of it in the draft.
+        planned = latest in draft.lineage
+        lineage = draft.lineage if planned else reader.lineage(reach, [latest], draft.now)
+        for tip in lineage.tips(latest):
+            fact = lineage.facts[tip]
+            other = fact.memory_id != record.memory_id
+            if other and lineage.status(tip, draft.now) in _CURRENT:
+                raise _unsafe(undone, reader.patch_ids(reach, [fact.sequence]))
 
 
 def _unsafe(undone: Commit, later: list[str]) -> UnsafeRollbackError:
