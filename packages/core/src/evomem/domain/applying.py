@@ -6,7 +6,7 @@ from evomem.domain.draft import Draft
 from evomem.domain.edge import AMENDS, REFINES, SUPERSEDES, Edge
 from evomem.domain.extraction import Extraction
 from evomem.domain.links import check_part, check_scope
-from evomem.domain.node import NodeRecord, Status
+from evomem.domain.node import CURRENT, NodeRecord, Status
 from evomem.domain.operation import Add, Remove, RequestedOperation, Supersede, Update
 from evomem.domain.patch import MemoryState, Op
 from evomem.domain.planning import Replacement, add_version
@@ -21,7 +21,6 @@ from evomem.errors import (
 )
 
 _ASKED = Decision("explicit", "the caller named it")
-_CURRENT = {Status.ACTIVE, Status.SCHEDULED}
 
 
 def plan_operation(draft: Draft, asked: RequestedOperation, extraction: Extraction | None) -> None:
@@ -126,7 +125,7 @@ def standing(draft: Draft, memory: MemoryState) -> list[str]:
     """Return the nodes of a memory that a removal must take out: its tip, what is or comes."""
     facts = draft.lineage.facts
     own = [n for n, fact in facts.items() if fact.memory_id == memory.id and not fact.removed]
-    return [n for n in own if n == memory.tip or draft.lineage.status(n, draft.now) in _CURRENT]
+    return [n for n in own if n == memory.tip or draft.lineage.status(n, draft.now) in CURRENT]
 
 
 def _at_version(draft: Draft, memory_id: str, expected: int) -> MemoryState:
@@ -173,7 +172,7 @@ def _check_slot(draft: Draft, slot: str, scope: str | None) -> None:
     """
     present = draft.slots.get((slot, scope))
     for node_id in draft.lineage.tips(present) if present else []:
-        if draft.lineage.status(node_id, draft.now) in _CURRENT:
+        if draft.lineage.status(node_id, draft.now) in CURRENT:
             raise _duplicate(draft, node_id, f"Slot {slot!r} has a value in this scope")
 
 

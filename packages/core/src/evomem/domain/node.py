@@ -23,6 +23,10 @@ class Status(StrEnum):
     SCHEDULED = "scheduled"
 
 
+CURRENT = frozenset({Status.ACTIVE, Status.SCHEDULED})
+"""The statuses of what holds, or will."""
+
+
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
     """A node as stored: what never changes once it is committed.

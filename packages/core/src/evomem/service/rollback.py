@@ -8,7 +8,7 @@ from typing import NamedTuple
 from evomem.domain.applied import applied, memory_texts
 from evomem.domain.draft import Draft
 from evomem.domain.namespace import Reach
-from evomem.domain.node import Status
+from evomem.domain.node import CURRENT
 from evomem.domain.patch import Commit, Patch
 from evomem.domain.patch_result import PatchResult
 from evomem.domain.rollback import Prior, plan_rollback, still_standing
@@ -18,8 +18,6 @@ from evomem.service.context import Context, until_current
 from evomem.service.facts import load_facts
 from evomem.service.guard import admit_reason, check_change
 from evomem.service.patches import find_commit
-
-_CURRENT = {Status.ACTIVE, Status.SCHEDULED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ def _check_slots(reader: Reader, reach: Reach, undone: Commit, draft: Draft) -> 
         for tip in lineage.tips(latest):
             fact = lineage.facts[tip]
             other = fact.memory_id != record.memory_id
-            if other and lineage.status(tip, draft.now) in _CURRENT:
+            if other and lineage.status(tip, draft.now) in CURRENT:
                 raise _unsafe(undone, reader.patch_ids(reach, [fact.sequence]))
 
 

@@ -9,12 +9,11 @@ from datetime import datetime
 from evomem.domain.edge import AMENDS, OVERRIDES, SUCCESSION, Edge
 from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
-from evomem.domain.node import MemoryNode, NodeRecord, Status
+from evomem.domain.node import CURRENT, MemoryNode, NodeRecord, Status
 from evomem.engines.base import Reader
 from evomem.service.marks import Marks, live_marks
 
 _INVERSE = {AMENDS: "amended_by", OVERRIDES: "overridden_by"}
-_CURRENT = {Status.ACTIVE, Status.SCHEDULED}
 
 
 def view_nodes(
@@ -42,7 +41,7 @@ def view_nodes(
     statuses = {n: lineage.status(n, at) for n in wanted if n in records}
     memories = reader.memories(reach, {record.memory_id for record in records.values()})
     # Only what is shown as current can be shown as overridden or amended.
-    marks = live_marks(reader, reach, [n for n, s in statuses.items() if s in _CURRENT], at)
+    marks = live_marks(reader, reach, [n for n, s in statuses.items() if s in CURRENT], at)
     return {
         n: _view(records[n], status, memories[records[n].memory_id].version, ends[n], marks)
         for n, status in statuses.items()
