@@ -16,7 +16,7 @@ import evomem
 from evomem.cli import printing
 from evomem.cli.session import Session, command_line
 from evomem.domain.analysis import terms, tokens
-from evomem.domain.ranking import Corpus, Document, Scorer
+from evomem.domain.ranking import Corpus, Document, Scorer, graded
 from evomem.errors import InvalidRequestError
 
 if TYPE_CHECKING:
@@ -131,7 +131,10 @@ def flat_answer(question: str, texts: Sequence[str]) -> Flat:
         frequency={word: sum(word in found for found in documents.values()) for word in words},
     )
     scorer = Scorer(words, corpus)
-    hits = [scorer.score(Document(text, "", " ".join(found))) for text, found in documents.items()]
+    hits = [
+        scorer.score(Document(text, 0, {g: " ".join(t) for g, t in graded((), found).items()}))
+        for text, found in documents.items()
+    ]
     hits.sort(key=lambda hit: hit.score, reverse=True)
     ranked = [hit.node_id for hit in hits]
     return Flat(ranked[0], round(hits[0].score, 6), ranked.index(texts[-1]) + 1)

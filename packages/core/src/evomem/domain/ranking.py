@@ -1,29 +1,38 @@
-"""Ranking: BM25 over candidates from any index, and one answer per head.
+"""Ranking: BM25 over graded postings from any index.
 
 The scorer is ours so that the order is the same on every engine, with counts per namespace so
-that no score tells anything about a neighbour.
+that no score tells anything about a neighbour. How often a term stands in a document and how long
+the document is are rounded into one small number, its grade, which an index can keep in the row
+id of a posting: a document is scored from its postings alone, without being read.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 # BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), with the
 # constants that Lucene and FTS5 use.
 K1 = 1.2
 B = 0.75
 # A word in the subject, the slot, a tag or the decision itself says more than one in passing.
-FOCUS_WEIGHT = 2.0
+FOCUS_WEIGHT = 2
 
-# Documents scored at most, unless the rarest term alone has more: scoring is what a recall costs,
-# and `evomem-bench speed` measures it.
-POSTING_BUDGET = 2000
+# Weighted counts are rounded down to one of these, lengths to a seventh of a doubling (10 %);
+# Lucene rounds its lengths to one byte for the same reason.
+_LEVELS: Final = (1, 2, 3, 6, 12, 24, 48, 96)
+_CLASSES_PER_DOUBLING: Final = 7
+_LENGTH_BITS: Final = 7
+_LONGEST: Final = (1 << _LENGTH_BITS) - 1
+GRADE_BITS: Final = _LENGTH_BITS + 3
+GRADE_MASK: Final = (1 << GRADE_BITS) - 1
 
-# An answer that holds less than this share of the query's terms is no ground to stand on.
-SUFFICIENT_SHARE = 0.3
+# Postings looked up before a search is cut short: about 20 ms in CPython. `evomem-bench speed`
+# measures what it costs and what it loses.
+POSTING_BUDGET = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,7 @@ class Corpus:
 
     Attributes:
         documents: Indexed nodes.
-        tokens: Tokens in all of them.
+        tokens: Tokens in all of them, by their rounded lengths.
         frequency: Documents that hold each query term.
     """
 
@@ -40,18 +49,23 @@ class Corpus:
     tokens: int
     frequency: Mapping[str, int]
 
+    @property
+    def mean(self) -> float:
+        """Return the mean length of a document, in tokens."""
+        return (self.tokens / self.documents if self.documents else 0.0) or 1.0
+
     def idf(self, term: str) -> float:
         """Return the weight of a term, above 0; the rarer, the more."""
         found = self.frequency.get(term, 0)
-        return math.log(1 + (self.documents - found + 0.5) / (found + 0.5))
+        return math.log(1 + max(0.0, self.documents - found + 0.5) / (found + 0.5))
 
 
 class Document(NamedTuple):
-    """The indexed tokens of a node, joined by blanks."""
+    """The indexed terms of a node, for each grade joined by blanks."""
 
     node_id: str
-    focus: str
-    body: str
+    row: int
+    terms: Mapping[int, str]
 
 
 class SearchHit(NamedTuple):
@@ -60,56 +74,87 @@ class SearchHit(NamedTuple):
     Attributes:
         node_id: The node.
         score: BM25, higher is better.
-        share: Share of the query's terms that it holds, 0 to 1.
-        terms: The matched terms.
+        share: Share of the query's terms that it holds, weighted by idf, 0 to 1.
+        terms: The matched terms, with what each adds to the score.
     """
 
     node_id: str
     score: float
     share: float
-    terms: tuple[str, ...]
+    terms: tuple[tuple[str, float], ...]
+
+
+def rounded_length(grade: int) -> int:
+    """Return the length in tokens that a grade stands for."""
+    return round(2 ** ((grade & _LONGEST) / _CLASSES_PER_DOUBLING))
+
+
+def graded(focus: Sequence[str], body: Sequence[str]) -> dict[int, list[str]]:
+    """Sort the terms of a document by grade, each once.
+
+    Args:
+        focus: Tokens of what the document is about and decides.
+        body: Tokens of its text.
+
+    Returns:
+        Terms by grade; a document without any has one grade without terms.
+    """
+    counts = Counter(body)
+    for term in focus:
+        counts[term] += FOCUS_WEIGHT
+    length = _length_class(len(focus) + len(body))
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    for term, count in counts.items():
+        found[_level(count) << _LENGTH_BITS | length].append(term)
+    return dict(found) or {length: []}
+
+
+def _length_class(tokens: int) -> int:
+    return min(_LONGEST, round(_CLASSES_PER_DOUBLING * math.log2(tokens))) if tokens > 1 else 0
+
+
+def _level(count: int) -> int:
+    level = 0
+    while level + 1 < len(_LEVELS) and count >= _LEVELS[level + 1]:
+        level += 1
+    return level
+
+
+class Weights(dict[int, float]):
+    """What one term adds to the score of a document, by its grade there."""
+
+    def __init__(self, idf: float, mean: float) -> None:
+        self._idf = idf
+        self._mean = mean
+
+    def __missing__(self, grade: int) -> float:
+        count = _LEVELS[grade >> _LENGTH_BITS]
+        norm = K1 * (1 - B + B * rounded_length(grade) / self._mean)
+        weight = self[grade] = self._idf * count * (K1 + 1) / (count + norm)
+        return weight
 
 
 class Scorer:
     """BM25 of one query over one corpus."""
 
-    def __init__(self, terms: Sequence[str], corpus: Corpus) -> None:
-        self._weights = {term: corpus.idf(term) for term in terms}
-        self._terms = frozenset(terms)
-        self._mean = (corpus.tokens / corpus.documents if corpus.documents else 0.0) or 1.0
+    def __init__(self, terms: Iterable[str], corpus: Corpus) -> None:
+        self._idf = {term: corpus.idf(term) for term in terms}
+        self.weights = {term: Weights(idf, corpus.mean) for term, idf in self._idf.items()}
+        self._whole = sum(self._idf.values()) or 1.0
 
     def score(self, document: Document) -> SearchHit:
         """Score one candidate."""
-        focus, body = document.focus.split(), document.body.split()
-        length = len(focus) + len(body)
-        norm = K1 * (1 - B + B * length / self._mean)
-        present = self._terms.intersection(body) | self._terms.intersection(focus)
-        # In the order of the query, so that the sums do not depend on the order of a set.
-        matched = [term for term in self._weights if term in present]
-        score = 0.0
-        for term in matched:
-            count = body.count(term) + FOCUS_WEIGHT * focus.count(term)
-            score += self._weights[term] * count * (K1 + 1) / (count + norm)
-        share = len(matched) / max(1, len(self._weights))
-        return SearchHit(document.node_id, score, share, tuple(matched))
+        added = {}
+        for grade, joined in document.terms.items():
+            padded = f" {joined} "
+            for term, weights in self.weights.items():
+                if f" {term} " in padded:
+                    added[term] = weights[grade]
+        # In the order of the query, so that a sum does not depend on the order of the grades.
+        matched = tuple((term, added[term]) for term in self._idf if term in added)
+        share = sum(self._idf[term] for term, _ in matched) / self._whole
+        return SearchHit(document.node_id, sum(part for _, part in matched), share, matched)
 
     def bound(self, left_out: Iterable[str]) -> float:
         """Return what a document can score at most by these terms alone (MaxScore)."""
-        return sum(self._weights[term] * (K1 + 1) for term in left_out)
-
-
-def rare_first(frequency: Mapping[str, int], budget: int) -> tuple[list[str], list[str]]:
-    """Split the terms into those to look up, the rarest first, and those only to score with.
-
-    The lookup stops before the documents it may return exceed `budget`; at least one term is
-    looked up. Terms found nowhere are in neither list.
-    """
-    found = sorted((term for term, count in frequency.items() if count), key=frequency.__getitem__)
-    chosen: list[str] = []
-    postings = 0
-    for term in found:
-        postings += frequency[term]
-        if chosen and postings > budget:
-            break
-        chosen.append(term)
-    return chosen, found[len(chosen) :]
+        return sum(self._idf[term] * (K1 + 1) for term in left_out)

@@ -6,6 +6,7 @@ in `evomem.domain`. Every implementation passes `tests/conformance`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -32,15 +33,44 @@ class Filters:
 
     Attributes:
         tags: The node carries all of these.
-        session: The node is of this session.
-        metadata: The node's metadata has all of these values.
+        tags_any: It carries one of these at least, if there are any.
+        tags_none: It carries none of these.
+        session: It is of this session.
+        metadata: Its metadata has all of these values.
+        relation: It has an open relation of this kind.
+        since: It was recorded then or later.
+        until: It was recorded before.
         removed: Forgotten nodes are found as well.
     """
 
     tags: tuple[str, ...] = ()
+    tags_any: tuple[str, ...] = ()
+    tags_none: tuple[str, ...] = ()
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    relation: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
     removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """How far a search goes.
+
+    Attributes:
+        depth: How many of the best must be right before it may stop.
+        budget: Postings to look up; exceeded only while fewer than `depth` nodes were found.
+        deadline: When it must stop, on the clock of `time.monotonic`, in seconds.
+    """
+
+    depth: int = 20
+    budget: int = POSTING_BUDGET
+    deadline: float | None = None
+
+    def expired(self) -> bool:
+        """Tell whether time is up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +78,14 @@ class SearchResult:
     """Matching nodes of any version, the best first.
 
     Attributes:
-        hits: All candidates, scored; ties go to the later node.
+        hits: All that were scored; ties go to the later node.
         bound: What a node that is not among them can score at most; 0 if none was left out.
+        partial: True if the deadline cut the search short.
     """
 
     hits: Sequence[SearchHit] = ()
     bound: float = 0.0
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +139,31 @@ class Reader(Protocol):
         ...
 
     def search(
-        self,
-        reach: Reach,
-        terms: Sequence[str],
-        filters: Filters,
-        budget: int = POSTING_BUDGET,
+        self, reach: Reach, terms: Sequence[str], filters: Filters, limits: SearchLimits
     ) -> SearchResult:
-        """Score the nodes that hold any of `terms`, purged ones never.
+        """Rank the nodes that hold any of `terms`, purged ones never."""
+        ...
 
-        The rarest terms select, until about `budget` nodes are selected; all terms score.
+    def nearest(
+        self, reach: Reach, embedder: str, vector: bytes, filters: Filters, limits: SearchLimits
+    ) -> SearchResult:
+        """Rank the nodes by the cosine of their vectors by `embedder`, purged ones never.
+
+        Args:
+            reach: What may be seen.
+            embedder: Only its vectors are compared.
+            vector: Of unit length: 32-bit floats, little-endian.
+            filters: What the nodes must pass.
+            limits: `depth` says how many nodes are wanted.
         """
+        ...
+
+    def unembedded(self, reach: Reach, embedder: str, limit: int) -> dict[str, str]:
+        """Return at most `limit` nodes without a vector by `embedder`, with what to embed."""
+        ...
+
+    def missing_vectors(self, reach: Reach, embedder: str) -> int:
+        """Count the nodes without a vector by `embedder`."""
         ...
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
@@ -245,6 +292,14 @@ class Engine(Protocol):
             StaleError: An expectation of the patch no longer holds; nothing was written.
             EngineBusyError: Another writer held the store for too long.
             ReadOnlyError: The store may not be written.
+        """
+        ...
+
+    def add_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> int:
+        """Store vectors of nodes that have none by `embedder`, in one short transaction.
+
+        Returns:
+            How many were stored: nodes that were purged or embedded meanwhile are left out.
         """
         ...
 

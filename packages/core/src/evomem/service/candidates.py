@@ -23,7 +23,7 @@ from evomem.domain.request import RememberRequest
 from evomem.domain.scope import contains
 from evomem.domain.text import fold_whitespace
 from evomem.domain.time import format_time
-from evomem.engines.base import Filters, Reader
+from evomem.engines.base import Filters, Reader, SearchLimits
 from evomem.errors import EngineError
 from evomem.linker.base import NoteView
 from evomem.service.context import Context
@@ -31,8 +31,8 @@ from evomem.service.context import Context
 MAX_CANDIDATES = 8
 
 # The write path searches in passing: few terms, the longest as they tell most, few documents.
-_LINK_TERMS, _LINK_BUDGET = 8, 200
-_COPY_TERMS, _COPY_BUDGET = 4, 60
+_LINK_TERMS, _LINKING = 8, SearchLimits(depth=4 * MAX_CANDIDATES, budget=5000)
+_COPY_TERMS, _COPYING = 4, SearchLimits(depth=MAX_CANDIDATES, budget=2000)
 
 # Two notes that share this much of their words say the same to a reader.
 _NEAR_COPY = 0.8
@@ -108,7 +108,7 @@ def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) ->
         return []
     own = set(tokens(record.text))
     words = _telling(record.text, _COPY_TERMS)
-    hits = reader.search(context.reach, words, Filters(), _COPY_BUDGET).hits
+    hits = reader.search(context.reach, words, Filters(), _COPYING).hits
     found = [hit.node_id for hit in hits[:MAX_CANDIDATES] if hit.node_id != node_id]
     lineage = reader.lineage(context.reach, found, at)
     records = reader.records(context.reach, found)
@@ -152,7 +152,7 @@ def _heads_like(context: Context, reader: Reader, note: NoteView) -> Sequence[Ca
     """Return the heads whose stories share most with the note, best first."""
     about = "\n".join(filter(None, (note.subject, note.change or note.text)))
     words = _telling(about, _LINK_TERMS)
-    hits = reader.search(context.reach, words, Filters(), _LINK_BUDGET).hits
+    hits = reader.search(context.reach, words, Filters(), _LINKING).hits
     best = hits[: 4 * MAX_CANDIDATES]
     if not best:
         return []

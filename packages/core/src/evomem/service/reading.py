@@ -88,7 +88,7 @@ def list_nodes(context: Context, request: ListRequest) -> Page:
         InvalidRequestError: The cursor is of another namespace or store.
     """
     reach = Reach(context.namespace, request.include_children)
-    filters = Filters(request.tags, request.session, request.filter)
+    filters = Filters(tags=request.tags, session=request.session, metadata=request.filter)
     chosen: list[str] = []
     with context.engine.read() as latest:
         reader, at = context.view(latest, request.as_of, request.known_at)

@@ -11,11 +11,11 @@ from evomem.domain.edge import AMENDS, OVERRIDES
 from evomem.domain.lineage import Lineage, NodeFacts
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
-from evomem.domain.ranking import SUFFICIENT_SHARE, SearchHit
+from evomem.domain.ranking import SearchHit
 from evomem.domain.request import RecallRequest
 from evomem.domain.result import Amended, Hit, Matched, RecallResult
 from evomem.domain.scope import contains
-from evomem.engines.base import Filters, Reader
+from evomem.engines.base import Filters, Reader, SearchLimits
 from evomem.service.context import Context
 from evomem.service.marks import Mark, Marks, live_marks
 from evomem.service.reading import ancestors, open_questions
@@ -65,7 +65,10 @@ class _Recall:
         self._warnings = warnings
         self._reach = Reach(context.namespace, request.include_children)
         self._filters = Filters(
-            request.tags, request.session, request.filter, request.include_removed
+            tags=request.tags,
+            session=request.session,
+            metadata=request.filter,
+            removed=request.include_removed,
         )
         self._page = max(_FIRST_PAGE, 2 * request.k)
 
@@ -78,7 +81,9 @@ class _Recall:
                 return RecallResult(
                     self._hits(reader, answers), not answers, warnings=tuple(self._warnings)
                 )
-            found = reader.search(self._reach, self._words, self._filters)
+            found = reader.search(
+                self._reach, self._words, self._filters, SearchLimits(depth=3 * request.k)
+            )
             answers = self._collect(reader, self._pages(found.hits))
             hits = self._hits(reader, answers)
         scores = [answer.hit.score for answer in answers if answer.hit]
@@ -86,7 +91,7 @@ class _Recall:
         share = max((answer.hit.share for answer in answers if answer.hit), default=0.0)
         return RecallResult(
             hits=hits,
-            insufficient=share < SUFFICIENT_SHARE,
+            insufficient=share < 0.3,
             exact=found.bound == 0 or (full and min(scores) >= found.bound),
             warnings=tuple(self._warnings),
         )
@@ -228,7 +233,7 @@ def _told(nodes: Mapping[str, MemoryNode], ids: Iterable[str]) -> tuple[MemoryNo
 def _why(answer: _Answer) -> str:
     if answer.hit is None:
         return "among the most recently changed"
-    words = ", ".join(answer.hit.terms)
+    words = ", ".join(t for t, _ in answer.hit.terms)
     if answer.by == "override":
         return f"wins in this scope over what matched {words}"
     if answer.by == "amends":

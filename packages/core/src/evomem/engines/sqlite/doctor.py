@@ -12,7 +12,9 @@ from typing import Any
 from evomem.domain.diagnosis import Anchor, Check, StoreCondition
 from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.audit import check_anchor, check_audit
+from evomem.engines.sqlite.counting import terms_in
 from evomem.engines.sqlite.location import network_file_system
+from evomem.engines.sqlite.rebuild import right_counts
 from evomem.engines.sqlite.search import Query
 from evomem.engines.sqlite.sql import QUERIES
 
@@ -167,8 +169,20 @@ def _broken_references(connection: sqlite3.Connection) -> list[str]:
 
 
 def _miscounted(query: Query) -> list[str]:
-    wrong = set(query("stored_counts")) ^ set(query("namespace_counts"))
-    return [f"namespaces with wrong counts: {len({row[0] for row in wrong})}"] if wrong else []
+    wrong = {row[0] for row in set(query("stored_counts")) ^ set(right_counts(query))}
+    wrong |= {space for space, _, _ in _miscounted_terms(query)}
+    return [f"namespaces with wrong counts: {len(wrong)}"] if wrong else []
+
+
+def _miscounted_terms(query: Query) -> set[tuple[int, str, int]]:
+    """Return the counts of terms, as they are and as they should be, where these differ."""
+    right: set[tuple[int, str, int]] = set()
+    for space, counted in query("counted_spaces"):
+        low = rows.space_range(space)["low"]
+        found = query("tokens_between", low=low, high=low | counted)
+        terms = Counter(terms_in(tokens for (tokens,) in found))
+        right |= {(space, term, n) for term, n in terms.items()}
+    return right ^ set(query("counted_terms"))
 
 
 def _unresolved(query: Query) -> list[str]:

@@ -1,14 +1,24 @@
 -- Every statement the engine runs, by name. Lists travel as JSON arrays in one parameter.
--- :spaces  ids of the namespaces in reach       row >> 40  the namespace of a node
+-- :spaces  ids of the namespaces in reach       row >> 32  the namespace of a node
 -- :known   the last commit that the view knows: what is later is not there
 
 -- name: passes
 -- Put in the place of {passes}: whether a node passes the filters of a read.
-node.sequence <= :known
+node.sequence BETWEEN :first AND min(:last, :known)
   AND (:session IS NULL OR node.session = :session)
   AND (:tags = '[]' OR NOT EXISTS (
       SELECT 1 FROM json_each(:tags) AS wanted
       WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:tags_any = '[]' OR EXISTS (
+      SELECT 1 FROM json_each(node.tags) AS has
+      WHERE has.value IN (SELECT value FROM json_each(:tags_any))))
+  AND (:tags_none = '[]' OR NOT EXISTS (
+      SELECT 1 FROM json_each(node.tags) AS has
+      WHERE has.value IN (SELECT value FROM json_each(:tags_none))))
+  AND (:relation IS NULL OR EXISTS (
+      SELECT 1 FROM edge
+      WHERE edge.new = node.row AND edge.kind = :relation AND edge.sequence <= :known
+        AND (edge.closed_by IS NULL OR edge.closed_by > :known)))
   AND (:metadata = '{}' OR NOT EXISTS (
       SELECT 1 FROM json_each(:metadata) AS wanted
       WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
@@ -29,8 +39,12 @@ UNION
 SELECT id FROM namespace WHERE :children AND path > :path AND path < :end;
 
 -- name: space_counts
-SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0) FROM namespace
-WHERE id IN (SELECT value FROM json_each(:spaces));
+SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0), coalesce(max(n_counted), 0)
+FROM namespace WHERE id IN (SELECT value FROM json_each(:spaces));
+
+-- name: term_counts
+SELECT term, n FROM term_count
+WHERE namespace_id = :space AND term IN (SELECT value FROM json_each(:terms));
 
 -- name: term_count
 SELECT count(*) FROM search_index
@@ -38,26 +52,34 @@ WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high;
 
 -- name: term_count_below
 SELECT count(*) FROM search_index
-WHERE search_index MATCH :match AND (rowid >> 40) IN (SELECT value FROM json_each(:spaces));
+WHERE search_index MATCH :match AND (rowid >> 42) IN (SELECT value FROM json_each(:spaces));
 
--- name: candidates
-SELECT node.id, search_doc.focus, search_doc.body
-FROM search_index
-JOIN search_doc ON search_doc.row = search_index.rowid
-JOIN node ON node.row = search_index.rowid
-WHERE search_index MATCH :match AND search_index.rowid BETWEEN :low AND :high
-  AND {passes} AND {remembered}
-ORDER BY search_index.rowid DESC;
+-- name: postings
+SELECT rowid FROM search_index
+WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high;
 
--- name: candidates_below
-SELECT node.id, search_doc.focus, search_doc.body
-FROM search_index
-JOIN search_doc ON search_doc.row = search_index.rowid
-JOIN node ON node.row = search_index.rowid
-WHERE search_index MATCH :match
-  AND (search_index.rowid >> 40) IN (SELECT value FROM json_each(:spaces))
-  AND {passes} AND {remembered}
-ORDER BY node.sequence DESC, node.row DESC;
+-- name: postings_below
+SELECT rowid FROM search_index
+WHERE search_index MATCH :match AND rowid <= :high
+  AND (rowid >> 42) IN (SELECT value FROM json_each(:spaces));
+
+-- name: latest_postings
+SELECT rowid FROM search_index
+WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high
+ORDER BY rowid DESC LIMIT :limit;
+
+-- name: latest_postings_below
+SELECT rowid FROM search_index
+WHERE search_index MATCH :match AND rowid <= :high
+  AND (rowid >> 42) IN (SELECT value FROM json_each(:spaces))
+ORDER BY rowid DESC LIMIT :limit;
+
+-- name: documents
+SELECT node.id, node.row, search_doc.row & 1023, search_doc.tokens
+FROM json_each(:rows) AS wanted
+JOIN node ON node.row = wanted.value
+JOIN search_doc ON search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023
+WHERE {passes} AND {remembered};
 
 -- name: recent
 SELECT node.id FROM node
@@ -70,11 +92,11 @@ LIMIT :limit;
 
 -- name: recent_below
 SELECT node.id FROM node
-WHERE (node.row >> 40) IN (SELECT value FROM json_each(:spaces))
+WHERE (node.row >> 32) IN (SELECT value FROM json_each(:spaces))
   AND (:after IS NULL
        OR (node.sequence, node.row) < (
            SELECT sequence, row FROM node
-           WHERE id = :after AND (row >> 40) IN (SELECT value FROM json_each(:spaces))))
+           WHERE id = :after AND (row >> 32) IN (SELECT value FROM json_each(:spaces))))
   AND {passes}
 ORDER BY node.sequence DESC, node.row DESC
 LIMIT :limit;
@@ -83,7 +105,7 @@ LIMIT :limit;
 WITH RECURSIVE around (row) AS (
     SELECT row FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
-      AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
+      AND (row >> 32) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
     UNION
     SELECT edge.new FROM around JOIN edge ON edge.old = around.row
     WHERE edge.kind IN ('supersedes', 'refines')
@@ -107,7 +129,7 @@ LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.sequence <= :know
 WITH RECURSIVE around (row) AS (
     SELECT row FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
-      AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
+      AND (row >> 32) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
     UNION
     SELECT edge.new FROM around JOIN edge ON edge.old = around.row
     WHERE edge.kind IN ('supersedes', 'refines')
@@ -142,7 +164,7 @@ JOIN edge ON edge.new = wanted.row OR edge.old = wanted.row
 JOIN node AS newer ON newer.row = edge.new
 JOIN node AS older ON older.row = edge.old
 WHERE wanted.id IN (SELECT value FROM json_each(:ids))
-  AND (wanted.row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND (wanted.row >> 32) IN (SELECT value FROM json_each(:spaces))
   AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
 GROUP BY edge.id ORDER BY edge.id;
 
@@ -151,7 +173,7 @@ GROUP BY edge.id ORDER BY edge.id;
 WITH RECURSIVE before (head, row, refined) AS (
     SELECT row, row, 1 FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
-      AND (row >> 40) IN (SELECT value FROM json_each(:spaces))
+      AND (row >> 32) IN (SELECT value FROM json_each(:spaces))
       AND EXISTS (SELECT 1 FROM edge WHERE kind IN ('amends', 'overrides'))
     UNION
     SELECT before.head, edge.old, before.refined AND edge.kind <> 'supersedes'
@@ -175,12 +197,12 @@ SELECT node.id, node.memory_id, node.version, namespace.path, text.body, node.fi
        node.metadata, node.created_at, patch.recorded_at, node.valid_from, node.valid_to,
        node.backdated, node.sequence, tombstone.purged IS NOT NULL
 FROM node
-JOIN namespace ON namespace.id = node.row >> 40
+JOIN namespace ON namespace.id = node.row >> 32
 JOIN patch ON patch.sequence = node.sequence
 LEFT JOIN text ON text.id = node.text_id
 LEFT JOIN tombstone ON tombstone.node = node.row AND tombstone.purged IS NOT NULL
 WHERE node.id IN (SELECT value FROM json_each(:ids))
-  AND (node.row >> 40) IN (SELECT value FROM json_each(:spaces)) AND node.sequence <= :known;
+  AND (node.row >> 32) IN (SELECT value FROM json_each(:spaces)) AND node.sequence <= :known;
 
 -- name: memories
 SELECT memory.id, memory.version, node.id, memory.latest_valid_from
@@ -215,7 +237,7 @@ ORDER BY operation.version;
 -- The first letter of an id says its kind, so that a prefix fits ids of one table.
 SELECT id FROM node
 WHERE id >= :prefix AND id < :prefix || char(1114111)
-  AND (row >> 40) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
+  AND (row >> 32) IN (SELECT value FROM json_each(:spaces)) AND sequence <= :known
 UNION ALL
 SELECT id FROM memory
 WHERE id >= :prefix AND id < :prefix || char(1114111)
@@ -252,7 +274,7 @@ SELECT newer.id, older.id, suggestion.reason, suggestion.confidence
 FROM suggestion
 JOIN node AS newer ON newer.row = suggestion.new
 JOIN node AS older ON older.row = suggestion.old
-WHERE (suggestion.new >> 40) IN (SELECT value FROM json_each(:spaces))
+WHERE (suggestion.new >> 32) IN (SELECT value FROM json_each(:spaces))
   AND suggestion.sequence <= :known
 ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
 
@@ -262,7 +284,7 @@ FROM node AS older
 JOIN suggestion ON suggestion.old = older.row
 JOIN node AS newer ON newer.row = suggestion.new
 WHERE older.id IN (SELECT value FROM json_each(:ids))
-  AND (older.row >> 40) IN (SELECT value FROM json_each(:spaces))
+  AND (older.row >> 32) IN (SELECT value FROM json_each(:spaces))
   AND suggestion.sequence <= :known
 ORDER BY suggestion.sequence DESC, suggestion.confidence DESC;
 
@@ -490,7 +512,7 @@ SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;
 SELECT sequence, recorded_at, hash FROM patch ORDER BY sequence DESC LIMIT 1;
 
 -- name: find_namespace
-SELECT id, last_node FROM namespace WHERE path = :path;
+SELECT id, last_node, n_documents, n_counted FROM namespace WHERE path = :path;
 
 -- name: add_namespace
 INSERT INTO namespace (path) VALUES (:path);
@@ -607,53 +629,70 @@ INSERT INTO suggestion (new, old, sequence, reason, confidence, linker) VALUES (
 ON CONFLICT (new, old) DO NOTHING;
 
 -- name: add_search_doc
-INSERT INTO search_doc (row, analysis, focus, body) VALUES (?, ?, ?, ?);
+INSERT INTO search_doc (row, analysis, tokens) VALUES (?, ?, ?);
 
 -- name: index_doc
-INSERT INTO search_index (rowid, focus, body) VALUES (?, ?, ?);
+INSERT INTO search_index (rowid, tokens) VALUES (?, ?);
 
--- name: find_search_doc
-SELECT focus, body FROM search_doc WHERE row = :node;
+-- name: find_search_docs
+SELECT row, tokens FROM search_doc WHERE row BETWEEN :node << 10 AND :node << 10 | 1023;
 
 -- name: unindex_doc
-INSERT INTO search_index (search_index, rowid, focus, body)
-VALUES ('delete', :node, :focus, :body);
+INSERT INTO search_index (search_index, rowid, tokens) VALUES ('delete', :row, :tokens);
 
 -- name: drop_search_doc
-DELETE FROM search_doc WHERE row = :node;
+DELETE FROM search_doc WHERE row = :row;
+
+-- name: tokens_between
+SELECT tokens FROM search_doc WHERE row BETWEEN :low << 10 AND :high << 10 | 1023;
+
+-- name: add_term_count
+INSERT INTO term_count (namespace_id, term, n) VALUES (?, ?, ?)
+ON CONFLICT (namespace_id, term) DO UPDATE SET n = n + excluded.n;
+
+-- name: drop_empty_term_counts
+DELETE FROM term_count
+WHERE namespace_id = :space AND n <= 0 AND term IN (SELECT value FROM json_each(:terms));
+
+-- name: set_counted
+UPDATE namespace SET n_counted = :counted WHERE id = :space;
+
+-- name: drop_term_counts
+DELETE FROM term_count;
 
 -- name: check_index
 INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1);
 
 -- name: unindexed
 SELECT id FROM node
-WHERE row NOT IN (SELECT row FROM search_doc)
+WHERE NOT EXISTS (SELECT 1 FROM search_doc
+                  WHERE search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023)
   AND row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
 -- name: indexed_purged
 SELECT id FROM node
-WHERE row IN (SELECT row FROM search_doc)
+WHERE EXISTS (SELECT 1 FROM search_doc
+              WHERE search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023)
   AND row IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
 -- name: indexed_unknown
-SELECT row FROM search_doc WHERE row NOT IN (SELECT row FROM node);
+SELECT row FROM search_doc WHERE row >> 10 NOT IN (SELECT row FROM node);
 
 -- name: stored_counts
 SELECT id, n_documents, n_tokens, n_events, n_patches, last_node, last_sequence, last_recorded
 FROM namespace;
 
+-- name: document_grades
+SELECT row >> 42, row & 1023, count(DISTINCT row >> 10) FROM search_doc
+WHERE NOT EXISTS (SELECT 1 FROM search_doc AS other
+                  WHERE other.row >= search_doc.row & ~1023 AND other.row < search_doc.row)
+GROUP BY 1, 2;
+
 -- name: namespace_counts
--- What `stored_counts` must say.
-SELECT namespace.id,
-       (SELECT count(*) FROM search_doc
-        WHERE row BETWEEN namespace.id << 40 AND namespace.id << 40 | 0xFFFFFFFFFF),
-       (SELECT coalesce(sum((focus <> '') + length(focus) - length(replace(focus, ' ', ''))
-                            + (body <> '') + length(body) - length(replace(body, ' ', ''))), 0)
-        FROM search_doc
-        WHERE row BETWEEN namespace.id << 40 AND namespace.id << 40 | 0xFFFFFFFFFF),
-       coalesce(said.events, 0), coalesce(done.patches, 0),
-       (SELECT coalesce(max(row) & 0xFFFFFFFFFF, 0) FROM node
-        WHERE row BETWEEN namespace.id << 40 AND namespace.id << 40 | 0xFFFFFFFFFF),
+-- What `stored_counts` must say, behind the counts of documents.
+SELECT namespace.id, coalesce(said.events, 0), coalesce(done.patches, 0),
+       (SELECT coalesce(max(row) & 0xFFFFFFFF, 0) FROM node
+        WHERE row BETWEEN namespace.id << 32 AND namespace.id << 32 | 0xFFFFFFFF),
        coalesce(done.latest, 0), coalesce(done.recorded_at, 0)
 FROM namespace
 LEFT JOIN (SELECT namespace_id, count(*) AS events FROM event GROUP BY namespace_id) AS said
@@ -663,13 +702,19 @@ LEFT JOIN (SELECT namespace_id, count(*) AS patches, max(sequence) AS latest,
            FROM patch GROUP BY namespace_id) AS done
     ON done.namespace_id = namespace.id;
 
+-- name: counted_terms
+SELECT namespace_id, term, n FROM term_count;
+
+-- name: counted_spaces
+SELECT id, n_counted FROM namespace;
+
 -- name: wrong_memories
 -- Memories that do not follow from their operations and nodes, or that are missing.
 SELECT id FROM memory
 WHERE version IS NOT (SELECT max(version) FROM operation WHERE memory_id = memory.id)
    OR tip IS NOT (SELECT row FROM node WHERE memory_id = memory.id ORDER BY version DESC LIMIT 1)
    OR latest_valid_from IS NOT (SELECT max(valid_from) FROM node WHERE memory_id = memory.id)
-   OR namespace_id <> tip >> 40
+   OR namespace_id <> tip >> 32
 UNION
 SELECT memory_id FROM node WHERE memory_id NOT IN (SELECT id FROM memory);
 
@@ -679,7 +724,7 @@ SELECT DISTINCT coalesce(newer.id, older.id, '(unknown)')
 FROM (SELECT new, old FROM edge UNION ALL SELECT new, old FROM suggestion) AS link
 LEFT JOIN node AS newer ON newer.row = link.new
 LEFT JOIN node AS older ON older.row = link.old
-WHERE newer.row IS NULL OR older.row IS NULL OR newer.row >> 40 <> older.row >> 40;
+WHERE newer.row IS NULL OR older.row IS NULL OR newer.row >> 32 <> older.row >> 32;
 
 -- name: backward_succession
 -- Every circle has an edge from an earlier node to a later one.
@@ -746,7 +791,7 @@ SELECT event.sequence FROM event JOIN patch ON patch.sequence = event.sequence
 WHERE event.namespace_id <> patch.namespace_id
 UNION
 SELECT node.sequence FROM node JOIN patch ON patch.sequence = node.sequence
-WHERE node.row >> 40 <> patch.namespace_id
+WHERE node.row >> 32 <> patch.namespace_id
 UNION
 SELECT evidence.sequence FROM evidence
 JOIN patch ON patch.sequence = evidence.sequence
@@ -799,7 +844,7 @@ DELETE FROM memory;
 
 -- name: rebuild_memories
 INSERT INTO memory (id, namespace_id, version, tip, latest_valid_from)
-SELECT memory_id, row >> 40,
+SELECT memory_id, row >> 32,
        coalesce((SELECT max(version) FROM operation WHERE memory_id = node.memory_id), version),
        row, (SELECT max(valid_from) FROM node AS line WHERE line.memory_id = node.memory_id)
 FROM node

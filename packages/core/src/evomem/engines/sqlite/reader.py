@@ -15,12 +15,18 @@ from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Commit, MemoryState, Op, Replay, SlotKey, Step
 from evomem.domain.plain import to_sorted_json
-from evomem.domain.ranking import POSTING_BUDGET
 from evomem.domain.time import EPOCH, from_micros, to_micros
-from evomem.engines.base import Filters, LastCommit, SearchResult, StoreFigures
+from evomem.engines.base import (
+    Filters,
+    LastCommit,
+    SearchLimits,
+    SearchResult,
+    StoreFigures,
+)
+from evomem.engines.lexical import search
 from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.log import read_commits
-from evomem.engines.sqlite.search import search
+from evomem.engines.sqlite.search import SqliteIndex
 from evomem.engines.sqlite.sql import QUERIES
 
 _LATEST = 2**62
@@ -36,29 +42,21 @@ class SqliteReader:
 
     def known_by(self, when: datetime) -> SqliteReader:
         """Return the view as of the last commit recorded at `when` or before."""
-        # Sequences have no gaps and times never fall, so halving finds it.
-        low, high = 0, min(self._known, self._latest_sequence())
-        limit = to_micros(when)
-        while low < high:
-            middle = (low + high + 1) // 2
-            ((recorded,),) = self._all("commit_time", sequence=middle)
-            low, high = (middle, high) if recorded <= limit else (low, middle - 1)
-        return SqliteReader(self._connection, low)
+        return SqliteReader(self._connection, self._last_before(to_micros(when) + 1))
 
     def before(self, sequence: int) -> SqliteReader:
         """Return the view as of the commit before `sequence`."""
         return SqliteReader(self._connection, min(self._known, sequence - 1))
 
     def search(
-        self,
-        reach: Reach,
-        terms: Sequence[str],
-        filters: Filters,
-        budget: int = POSTING_BUDGET,
+        self, reach: Reach, terms: Sequence[str], filters: Filters, limits: SearchLimits
     ) -> SearchResult:
-        """Score the nodes that hold any of `terms`."""
-        conditions = self._conditions(filters)
-        return search(self._all, self._space_ids(reach), terms, conditions, budget)
+        """Rank the nodes that hold any of `terms`."""
+        spaces = self._space_ids(reach)
+        if not terms or not spaces:
+            return SearchResult()
+        index = SqliteIndex(self._all, spaces, filters, self._conditions(filters))
+        return search(index, terms, limits)
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
         """Return node ids, the latest committed first."""
@@ -225,6 +223,16 @@ class SqliteReader:
     def _all(self, name: str, **values: Any) -> list[Any]:
         return self._connection.execute(QUERIES[name], {**values, "known": self._known}).fetchall()
 
+    def _last_before(self, micros: int) -> int:
+        """Return the last commit recorded before a time."""
+        # Sequences have no gaps and times never fall, so halving finds it.
+        low, high = 0, min(self._known, self._latest_sequence())
+        while low < high:
+            middle = (low + high + 1) // 2
+            ((recorded,),) = self._all("commit_time", sequence=middle)
+            low, high = (middle, high) if recorded < micros else (low, middle - 1)
+        return low
+
     def _latest_sequence(self) -> int:
         found = self._all("latest_patch")
         return found[0][0] if found else 0
@@ -250,11 +258,16 @@ class SqliteReader:
         ids: list[int] = json.loads(self._within(reach))
         return ids
 
-    @staticmethod
-    def _conditions(filters: Filters) -> dict[str, Any]:
+    def _conditions(self, filters: Filters) -> dict[str, Any]:
+        since, until = filters.since, filters.until
         return {
             "tags": rows.json_list(filters.tags),
+            "tags_any": rows.json_list(filters.tags_any),
+            "tags_none": rows.json_list(filters.tags_none),
             "session": filters.session,
+            "relation": filters.relation,
             "removed": filters.removed,
             "metadata": to_sorted_json(dict(filters.metadata)),
+            "first": 0 if since is None else self._last_before(to_micros(since)) + 1,
+            "last": _LATEST if until is None else self._last_before(to_micros(until)),
         }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from evomem.domain.analysis import ANALYSIS_VERSION
+from evomem.domain.ranking import GRADE_BITS, rounded_length
 from evomem.engines.sqlite import rows
+from evomem.engines.sqlite.counting import count_terms
 from evomem.engines.sqlite.search import Query
 from evomem.engines.sqlite.sql import QUERIES
 
@@ -28,10 +31,26 @@ def rebuild(connection: sqlite3.Connection) -> None:
     run("rebuild_index")
     run("drop_memories")
     run("rebuild_memories")
-    connection.executemany(QUERIES["set_counts"], run("namespace_counts"))
+    connection.executemany(QUERIES["set_counts"], right_counts(run))
+    run("drop_term_counts")
+    for space, _, _, _, _, last, _, _ in run("stored_counts"):
+        count_terms(connection, space, 0, last)
 
 
-def _documents(query: Query) -> Iterator[list[tuple[int, int, str, str]]]:
+def right_counts(query: Query) -> list[tuple[int, ...]]:
+    """Return what `stored_counts` must say, from the rows counted."""
+    documents: Counter[int] = Counter()
+    tokens: Counter[int] = Counter()
+    for space, grade, count in query("document_grades"):
+        documents[space] += count
+        tokens[space] += count * rounded_length(grade)
+    return [
+        (space, documents[space], tokens[space], *others)
+        for space, *others in query("namespace_counts")
+    ]
+
+
+def _documents(query: Query) -> Iterator[list[tuple[int, int, str]]]:
     """Yield the search documents of all nodes that were not purged, in pages."""
     within = {"spaces": rows.json_list(i for (i,) in query("all_spaces")), "known": _LATEST}
     after = -1
@@ -41,7 +60,8 @@ def _documents(query: Query) -> Iterator[list[tuple[int, int, str, str]]]:
         found = query("records", ids=rows.json_list(place), **within)
         records = (rows.read_record(row) for row in found)
         yield [
-            (place[node.id], ANALYSIS_VERSION, *rows.search_tokens(node))
+            (place[node.id] << GRADE_BITS | grade, ANALYSIS_VERSION, tokens)
             for node in records
             if not node.purged
+            for grade, tokens in rows.search_docs(node).items()
         ]

@@ -11,15 +11,17 @@ from evomem.domain.analysis import tokens
 from evomem.domain.edge import Edge
 from evomem.domain.event import EventRecord
 from evomem.domain.extraction import Extraction
+from evomem.domain.facets import facets_of
 from evomem.domain.lineage import NodeFacts
 from evomem.domain.namespace import Namespace
 from evomem.domain.node import NodeRecord
 from evomem.domain.plain import to_json, to_sorted_json
+from evomem.domain.ranking import graded
 from evomem.domain.text import digest
 from evomem.domain.time import from_micros, to_micros
 
-SPACE_BITS = 40
-"""A node's row id is its namespace's id, then 40 bits that count the nodes in it."""
+SPACE_BITS = 32
+"""A node's row id is its namespace's id, then 32 bits that count the nodes in it."""
 
 _LABEL_END = "\x1f"
 
@@ -50,9 +52,14 @@ def json_list(items: Iterable[Any]) -> str:
     return json.dumps(list(items))
 
 
-def match_any(terms: Sequence[str]) -> str:
-    """Return an FTS5 expression for documents that hold any of the terms, all taken as text."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+def match(term: str, narrowing: Sequence[Sequence[str]] = ()) -> str:
+    """Return an FTS5 expression for documents that hold a term, and one token of each group."""
+    groups = (" OR ".join(map(_quoted, group)) for group in narrowing)
+    return " AND ".join([_quoted(term), *(f"({group})" for group in groups)])
+
+
+def _quoted(token: str) -> str:
+    return '"' + token.replace('"', '""') + '"'
 
 
 def node_row(record: NodeRecord, row: int, sequence: int, text_id: int | None) -> tuple[Any, ...]:
@@ -82,11 +89,13 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int | None) -
     )
 
 
-def search_tokens(record: NodeRecord) -> tuple[str, str]:
-    """Return the tokens to index: of what the note is about and decides, and of the text."""
+def search_docs(record: NodeRecord) -> dict[int, str]:
+    """Return what the index keeps of a node: for each grade the terms, and the facets."""
     change = str(record.extraction.change)
     focus = "\n".join(filter(None, (record.subject, record.slot, *record.tags, change)))
-    return " ".join(tokens(focus)) if focus else "", " ".join(tokens(record.text))
+    facets = facets_of(record.tags, record.session, record.metadata)
+    terms = graded(tokens(focus) if focus else (), tokens(record.text))
+    return {grade: " ".join((*found, *facets)) for grade, found in terms.items()}
 
 
 def read_record(row: sqlite3.Row | tuple[Any, ...]) -> NodeRecord:

@@ -1,6 +1,7 @@
 -- The EvoMem store, format evomem/1, schema 1.
 -- Truth is append-only: text, event, evidence, node, edge, patch, operation, tombstone, reseal.
--- Derived and rebuildable: memory, the counts in namespace, search_doc and search_index.
+-- Derived and rebuildable: memory, the counts in namespace, search_doc, search_index, term_count,
+-- embedder and vector.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
@@ -15,6 +16,7 @@ CREATE TABLE namespace (
     n_tokens      INTEGER NOT NULL DEFAULT 0,
     n_events      INTEGER NOT NULL DEFAULT 0,
     n_patches     INTEGER NOT NULL DEFAULT 0,
+    n_counted     INTEGER NOT NULL DEFAULT 0,
     last_node     INTEGER NOT NULL DEFAULT 0,
     last_sequence INTEGER NOT NULL DEFAULT 0,
     last_recorded INTEGER NOT NULL DEFAULT 0
@@ -70,8 +72,7 @@ CREATE TABLE evidence (
     PRIMARY KEY (sequence, event_id)
 ) WITHOUT ROWID;
 
--- `row` is namespace_id << 40 | n: commit order inside a namespace, and the row id of the index,
--- so that a MATCH is confined to one namespace by a range.
+-- `row` is namespace_id << 32 | n: commit order inside a namespace.
 CREATE TABLE node (
     row          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -163,17 +164,43 @@ CREATE TABLE memory (
     latest_valid_from INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- Tokens joined by blanks, as the analysis of that version made them.
+-- The terms of a node, joined by blanks, for each grade that terms have in it. `row` is the node's
+-- row << 10 | grade: a posting tells the node, the weight of the term there and the length of the
+-- document, and a MATCH is confined to one namespace by a range. Behind the terms stand facets.
 CREATE TABLE search_doc (
     row      INTEGER PRIMARY KEY,
     analysis INTEGER NOT NULL,
-    focus    TEXT NOT NULL,
-    body     TEXT NOT NULL
+    tokens   TEXT NOT NULL
 );
 
--- Every printable character is part of a token: only the blanks between tokens separate.
+-- Every printable character is part of a token: only the blanks between tokens separate. A term
+-- stands in one row of a document, once: neither positions nor sizes are needed.
 CREATE VIRTUAL TABLE search_index USING fts5 (
-    focus, body,
-    content = 'search_doc', content_rowid = 'row',
+    tokens,
+    content = 'search_doc', content_rowid = 'row', detail = 'none', columnsize = 0,
     tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'"
 );
+
+-- How many documents of a namespace hold a term, of the first `n_counted` nodes; later ones are
+-- counted in the index, until there are enough of them to be added here.
+CREATE TABLE term_count (
+    namespace_id INTEGER NOT NULL REFERENCES namespace,
+    term         TEXT NOT NULL,
+    n            INTEGER NOT NULL,
+    PRIMARY KEY (namespace_id, term)
+) WITHOUT ROWID;
+
+CREATE TABLE embedder (
+    id        INTEGER PRIMARY KEY,
+    name      TEXT NOT NULL UNIQUE,
+    dimension INTEGER NOT NULL
+);
+
+-- Unit vectors of 32-bit floats, little-endian; ids grow, so that what is new is found by its id.
+CREATE TABLE vector (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    node     INTEGER NOT NULL REFERENCES node,
+    embedder INTEGER NOT NULL REFERENCES embedder,
+    value    BLOB NOT NULL
+);
+CREATE UNIQUE INDEX vector_node ON vector (node, embedder);

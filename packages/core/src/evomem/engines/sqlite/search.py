@@ -1,12 +1,14 @@
-"""Lexical search: candidates from the index, scored by the rules of `domain.ranking`."""
+"""The inverted index of SQLite, as `engines.lexical` asks it."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from evomem.domain.ranking import Corpus, Document, Scorer, rare_first
-from evomem.engines.base import SearchResult
+from evomem.domain.facets import narrowing
+from evomem.domain.ranking import GRADE_BITS, Corpus, Document
+from evomem.engines.base import Filters
 from evomem.engines.sqlite import rows
 
 
@@ -18,38 +20,74 @@ class Query(Protocol):
         ...
 
 
-def search(
-    query: Query,
-    spaces: Sequence[int],
-    terms: Sequence[str],
-    conditions: dict[str, Any],
-    budget: int,
-) -> SearchResult:
-    """Score the documents of some namespaces that hold any of the terms.
+class SqliteIndex:
+    """The search index inside one reach and under some filters.
 
-    The rarest terms select, all terms score. What only a common term would have selected may be
-    missing; `bound` says how much it could score at most.
+    Args:
+        query: Runs a statement in the snapshot.
+        spaces: Namespaces in reach.
+        filters: What the nodes must pass.
+        conditions: The same as parameters of `{passes}` and `{remembered}`.
     """
-    if not terms or not spaces:
-        return SearchResult()
-    within = _within(spaces)
-    suffix = "" if len(spaces) == 1 else "_below"
-    frequency = {
-        term: query("term_count" + suffix, match=rows.match_any([term]), **within)[0][0]
-        for term in terms
-    }
-    chosen, left_out = rare_first(frequency, budget)
-    if not chosen:
-        return SearchResult()
-    ((documents, token_count),) = query("space_counts", spaces=rows.json_list(spaces))
-    scorer = Scorer(terms, Corpus(documents, token_count, frequency))
-    found = query("candidates" + suffix, match=rows.match_any(chosen), **within, **conditions)
-    # The rows come latest first, and the sort keeps that order among equal scores.
-    hits = sorted((scorer.score(Document(*row)) for row in found), key=lambda h: -h.score)
-    return SearchResult(hits, scorer.bound(left_out))
+
+    def __init__(
+        self, query: Query, spaces: Sequence[int], filters: Filters, conditions: dict[str, Any]
+    ) -> None:
+        self._query = query
+        self._spaces = spaces
+        self._within = _within(spaces)
+        self._suffix = "" if len(spaces) == 1 else "_below"
+        self._conditions = conditions
+        self._narrowing = narrowing(
+            filters.tags, filters.tags_any, filters.session, filters.metadata
+        )
+
+    def corpus(self, terms: Sequence[str]) -> Corpus:
+        """Count documents and terms."""
+        spaces = rows.json_list(self._spaces)
+        ((documents, tokens, counted),) = self._query("space_counts", spaces=spaces)
+        return Corpus(documents, tokens, dict(self._frequencies(terms, counted)))
+
+    def _frequencies(self, terms: Sequence[str], counted: int) -> dict[str, int]:
+        """Add to what was counted before what only the index knows."""
+        if len(self._spaces) > 1:
+            return {
+                term: self._query("term_count_below", match=rows.match(term), **self._within)[0][0]
+                for term in terms
+            }
+        (space,) = self._spaces
+        found = dict(self._query("term_counts", space=space, terms=rows.json_list(terms)))
+        tail = {**self._within, "low": self._within["low"] + (counted + 1 << GRADE_BITS)}
+        return {
+            term: found.get(term, 0)
+            + self._query("term_count", match=rows.match(term), **tail)[0][0]
+            for term in terms
+        }
+
+    def postings(self, term: str, limit: int | None, below: int | None) -> Sequence[int]:
+        """Return postings of a term."""
+        match = rows.match(term, self._narrowing)
+        within = self._within if below is None else {**self._within, "high": below - 1}
+        if limit is None:
+            found = self._query("postings" + self._suffix, match=match, **within)
+        else:
+            name = "latest_postings" + self._suffix
+            found = self._query(name, match=match, limit=limit, **within)
+        return [posting for (posting,) in found]
+
+    def documents(self, wanted: Sequence[int]) -> Sequence[Document]:
+        """Return those of the nodes that pass."""
+        found = self._query("documents", rows=rows.json_list(wanted), **self._conditions)
+        terms: defaultdict[tuple[str, int], dict[int, str]] = defaultdict(dict)
+        for node_id, row, grade, tokens in found:
+            terms[node_id, row][grade] = tokens
+        return [Document(node_id, row, graded) for (node_id, row), graded in terms.items()]
 
 
 def _within(spaces: Sequence[int]) -> dict[str, Any]:
     if len(spaces) == 1:
-        return rows.space_range(spaces[0])
-    return {"spaces": rows.json_list(spaces)}
+        return {
+            "low": spaces[0] << rows.SPACE_BITS + GRADE_BITS,
+            "high": (spaces[0] + 1 << rows.SPACE_BITS + GRADE_BITS) - 1,
+        }
+    return {"spaces": rows.json_list(spaces), "high": 2**63 - 1}

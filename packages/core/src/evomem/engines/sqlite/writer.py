@@ -14,10 +14,12 @@ from evomem.domain.event import Event
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Patch, Receipt
 from evomem.domain.plain import to_json
+from evomem.domain.ranking import GRADE_BITS, rounded_length
 from evomem.domain.seal import GENESIS, SALT_BYTES, Item, chain, items, seal
 from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite import rows
+from evomem.engines.sqlite.counting import count_terms, discount, is_due
 from evomem.engines.sqlite.log import sealed_items
 from evomem.engines.sqlite.sql import QUERIES
 
@@ -28,6 +30,8 @@ class _Space:
 
     id: int
     last_node: int
+    n_documents: int
+    counted: int
     documents: int = 0
     tokens: int = 0
 
@@ -38,7 +42,7 @@ class PatchWriter:
     def __init__(self, patch: Patch) -> None:
         self._patch = patch
         self._rows: dict[str, int] = {}
-        self._tokens = {n.id: rows.search_tokens(n) for n in patch.nodes if not n.purged}
+        self._docs = {n.id: rows.search_docs(n) for n in patch.nodes if not n.purged}
         self._salt = os.urandom(SALT_BYTES)
         self._digest = seal(self._salt, items(patch))
 
@@ -184,11 +188,12 @@ class PatchWriter:
             return
         text_id = texts.get(node.text) or self._add_text(node.text, 0)
         self._run("add_node", *rows.node_row(node, row, sequence, text_id))
-        focus, body = self._tokens[node.id]
-        self._run("add_search_doc", row, ANALYSIS_VERSION, focus, body)
-        self._run("index_doc", row, focus, body)
+        docs = self._docs[node.id]
+        for grade, tokens in docs.items():
+            self._run("add_search_doc", row << GRADE_BITS | grade, ANALYSIS_VERSION, tokens)
+            self._run("index_doc", row << GRADE_BITS | grade, tokens)
         space.documents += 1
-        space.tokens += _length(focus, body)
+        space.tokens += rounded_length(next(iter(docs)))
 
     def _add_edge(self, edge: Edge, sequence: int) -> None:
         self._run(
@@ -236,11 +241,15 @@ class PatchWriter:
         return facts
 
     def _unindex(self, row: int, space: _Space) -> None:
-        for focus, body in self._run("find_search_doc", node=row).fetchall():
-            self._run("unindex_doc", node=row, focus=focus, body=body)
-            self._run("drop_search_doc", node=row)
+        found = self._run("find_search_docs", node=row).fetchall()
+        for doc, tokens in found:
+            self._run("unindex_doc", row=doc, tokens=tokens)
+            self._run("drop_search_doc", row=doc)
+        if row <= (rows.space_range(space.id)["low"] | space.counted):
+            discount(self._connection, space.id, (tokens for _, tokens in found))
+        if found:
             space.documents -= 1
-            space.tokens -= _length(focus, body)
+            space.tokens -= rounded_length(found[0][0])
 
     def _derive(self, space: _Space, sequence: int, recorded_at: datetime) -> None:
         self._count_memories(space)
@@ -257,6 +266,8 @@ class PatchWriter:
             documents=space.documents,
             tokens=space.tokens,
         )
+        if is_due(space.last_node - space.counted, space.n_documents):
+            count_terms(self._connection, space.id, space.counted, space.last_node)
 
     def _count_memories(self, space: _Space) -> None:
         versions = {step.memory_id: step.version for step in self._patch.operations}
@@ -283,7 +294,3 @@ class PatchWriter:
 
     def _all(self, name: str, **values: Any) -> list[Any]:
         return self._run(name, **values).fetchall()
-
-
-def _length(focus: str, body: str) -> int:
-    return len(focus.split()) + len(body.split())

@@ -1,0 +1,177 @@
+"""Lexical search over any inverted index: the rarest terms first, until the rest cannot matter.
+
+Postings of the rarest terms give every document a score in part; the best are then scored in full.
+What the terms not looked up could still add is bounded (MaxScore, Turtle and Flood 1995), so that
+the search knows whether a better document may have been left out.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import Protocol
+
+from evomem.domain.ranking import (
+    GRADE_BITS,
+    GRADE_MASK,
+    Corpus,
+    Document,
+    Scorer,
+    SearchHit,
+)
+from evomem.engines.base import SearchLimits, SearchResult
+
+# A list this short costs less than the proof that it does not matter.
+_CHEAP_LIST = 800
+# Scoring a document in full costs about as much as so many postings.
+_POSTINGS_A_SCORE = 40
+# Documents scored in full at a time, and at most while no proof is in sight.
+_PAGE = 32
+_MOST_SCORED = 320
+
+
+class Index(Protocol):
+    """Postings and documents, inside the reach and the filters of one search."""
+
+    def corpus(self, terms: Sequence[str]) -> Corpus:
+        """Count documents and terms, whatever the filters."""
+        ...
+
+    def postings(self, term: str, limit: int | None, below: int | None) -> Sequence[int]:
+        """Return postings, each a document's row and a grade in the lowest `GRADE_BITS`.
+
+        All, or the `limit` greatest, below `below`. The filters may be applied in part only.
+        """
+        ...
+
+    def documents(self, rows: Sequence[int]) -> Sequence[Document]:
+        """Return those of the documents that pass the filters."""
+        ...
+
+
+def search(index: Index, terms: Sequence[str], limits: SearchLimits) -> SearchResult:
+    """Rank the documents that hold any of the terms, which differ."""
+    return _Search(index, terms, limits).run()
+
+
+class _Search:
+    """One search: documents scored in part, and the best of them in full."""
+
+    def __init__(self, index: Index, terms: Sequence[str], limits: SearchLimits) -> None:
+        self._index = index
+        self._depth = limits.depth
+        self._budget = limits.budget
+        self._expired = limits.expired
+        corpus = index.corpus(terms)
+        self._frequency = {t: n for t in terms if (n := corpus.frequency.get(t, 0))}
+        self._scorer = Scorer(terms, corpus)
+        self._pending = sorted(self._frequency, key=self._frequency.__getitem__)
+        self._below: dict[str, int] = {}
+        self._parts: dict[int, float] = {}
+        self._hits: dict[int, SearchHit] = {}
+        self._seen: set[int] = set()
+        self._rest = 0.0
+
+    def run(self) -> SearchResult:
+        """Search until the first `depth` are certain, or the limits end it."""
+        settled = self._look_up() or self._rank(_MOST_SCORED)
+        while not settled and self._pending and len(self._hits) < self._depth:
+            if self._expired():
+                break
+            self._sample()
+            settled = self._rank(_MOST_SCORED)
+        ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, -item[0]))
+        partial = self._expired()
+        bound = self._scorer.bound(self._frequency) if partial else self._rest
+        return SearchResult([hit for _, hit in ordered], bound, partial=partial)
+
+    def _look_up(self) -> bool:
+        """Add whole lists within the budget; true once the others cannot matter."""
+        spent = 0
+        while self._pending and not self._expired():
+            term = self._pending[0]
+            count = self._frequency[term]
+            if spent + count > self._budget:
+                if not spent:
+                    self._sample()
+                break
+            if (
+                spent
+                and count > _CHEAP_LIST
+                and self._rank(count // _POSTINGS_A_SCORE, or_none=True)
+            ):
+                return True
+            self._pending.pop(0)
+            self._add(term, self._index.postings(term, None, None))
+            spent += count
+        return False
+
+    def _sample(self) -> None:
+        """Add the latest part of every list that is left."""
+        share = max(1, self._budget // len(self._pending))
+        for term in list(self._pending):
+            if self._expired():
+                return
+            found = self._index.postings(term, share, self._below.get(term))
+            self._add(term, found)
+            if len(found) < share:
+                self._pending.remove(term)
+            else:
+                self._below[term] = min(found)
+
+    def _add(self, term: str, postings: Sequence[int]) -> None:
+        weights, parts = self._scorer.weights[term], self._parts
+        get = parts.get
+        for posting in postings:
+            row = posting >> GRADE_BITS
+            parts[row] = get(row, 0.0) + weights[posting & GRADE_MASK]
+
+    def _rank(self, most: int, *, or_none: bool = False) -> bool:
+        """Score the best in full; true if no other document can be among the first `depth`.
+
+        Args:
+            most: Documents to score at most.
+            or_none: If more than these could be among the first, score none of them.
+        """
+        unseen = self._scorer.bound(self._pending)
+        self._score(self._first())
+        kth = self._kth()
+        contenders = self._above(kth - unseen)
+        if or_none and len(contenders) > most:
+            return False
+        contenders.sort(reverse=True)
+        for start in range(0, len(contenders), _PAGE):
+            self._rest = contenders[start][0] + unseen
+            kth = self._kth()
+            if kth >= self._rest:
+                return True
+            if len(self._hits) >= max(most, self._depth) or self._expired():
+                return False
+            self._score([row for _, row in contenders[start : start + _PAGE]])
+        self._rest = max(unseen, kth)
+        return self._kth() >= unseen
+
+    def _first(self) -> list[int]:
+        """Return the first `depth` by their scores in part, of those not scored in full."""
+        floor = 0.0
+        if len(self._parts) > self._depth:
+            floor = heapq.nlargest(self._depth, self._parts.values())[-1]
+        best = [(part, row) for row, part in self._parts.items() if part >= floor]
+        best.sort(reverse=True)
+        return [row for _, row in best[: self._depth] if row not in self._seen]
+
+    def _above(self, floor: float) -> list[tuple[float, int]]:
+        """Return documents not scored in full, with scores in part above the floor."""
+        found = [(part, row) for row, part in self._parts.items() if part > floor]
+        return [item for item in found if item[1] not in self._seen]
+
+    def _kth(self) -> float:
+        """Return the score of the last of the first `depth`, or 0 while there are fewer."""
+        if len(self._hits) < self._depth:
+            return 0.0
+        return heapq.nlargest(self._depth, (hit.score for hit in self._hits.values()))[-1]
+
+    def _score(self, rows: Sequence[int]) -> None:
+        self._seen.update(rows)
+        for document in self._index.documents(rows):
+            self._hits[document.row] = self._scorer.score(document)

@@ -1,0 +1,50 @@
+"""How many documents hold a term: counted by batches, so that a write need not touch each term."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from evomem.domain.facets import is_facet
+from evomem.engines.sqlite import rows
+from evomem.engines.sqlite.sql import QUERIES
+
+_PAGE = 2000
+# Uncounted documents are counted at every search, which costs the less the fewer they are.
+_FEWEST = 500
+_SHARE = 64
+
+
+def is_due(uncounted: int, documents: int) -> bool:
+    """Tell whether enough documents are uncounted to add them up."""
+    return uncounted > max(_FEWEST, documents // _SHARE)
+
+
+def count_terms(connection: sqlite3.Connection, space: int, counted: int, last: int) -> None:
+    """Add the documents of the nodes after `counted` up to `last` to the counts of terms."""
+    low = rows.space_range(space)["low"]
+    for start in range(counted + 1, last + 1, _PAGE):
+        page = {"low": low | start, "high": low | min(last, start + _PAGE - 1)}
+        found = connection.execute(QUERIES["tokens_between"], page)
+        add_counts(connection, space, Counter(terms_in(t for (t,) in found)))
+    connection.execute(QUERIES["set_counted"], {"space": space, "counted": last})
+
+
+def terms_in(docs: Iterable[str]) -> Iterator[str]:
+    """Yield the terms of search documents, without facets."""
+    return (token for tokens in docs for token in tokens.split() if not is_facet(token))
+
+
+def discount(connection: sqlite3.Connection, space: int, docs: Iterable[str]) -> None:
+    """Take one node, by its search documents, out of the counts."""
+    gone = dict.fromkeys(terms_in(docs), -1)
+    add_counts(connection, space, gone)
+    empty = {"space": space, "terms": rows.json_list(gone)}
+    connection.execute(QUERIES["drop_empty_term_counts"], empty)
+
+
+def add_counts(connection: sqlite3.Connection, space: int, counts: dict[str, int]) -> None:
+    """Add to the counts of terms."""
+    added = ((space, term, n) for term, n in counts.items())
+    connection.executemany(QUERIES["add_term_count"], added)
