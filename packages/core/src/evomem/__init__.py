@@ -54,17 +54,13 @@ if TYPE_CHECKING:
         PatchRecord,
         PatchResult,
     )
-    from evomem.domain.request import (
-        ListRequest,
-        RecallRequest,
-        RememberRequest,
-        parse_list,
-        parse_recall,
-        parse_remember,
-    )
+    from evomem.domain.question import ListRequest, RecallRequest, parse_list, parse_recall
+    from evomem.domain.request import RememberRequest, parse_remember
     from evomem.domain.result import (
         Amended,
+        Contribution,
         Decision,
+        Explanation,
         ForgetResult,
         Hit,
         LinkResult,
@@ -94,6 +90,7 @@ __all__ = [
     "Change",
     "Check",
     "ConflictError",
+    "Contribution",
     "CronistaError",
     "Decision",
     "Diagnosis",
@@ -105,6 +102,7 @@ __all__ = [
     "EvidenceMissingError",
     "EvidenceRoleError",
     "EvoMemError",
+    "Explanation",
     "Extraction",
     "ForgetResult",
     "Hit",
@@ -190,17 +188,13 @@ _DOMAIN = {
         "PatchRecord",
         "PatchResult",
     ),
-    "request": (
-        "ListRequest",
-        "RecallRequest",
-        "RememberRequest",
-        "parse_list",
-        "parse_recall",
-        "parse_remember",
-    ),
+    "question": ("ListRequest", "RecallRequest", "parse_list", "parse_recall"),
+    "request": ("RememberRequest", "parse_remember"),
     "result": (
         "Amended",
+        "Contribution",
         "Decision",
+        "Explanation",
         "ForgetResult",
         "Hit",
         "LinkResult",

@@ -14,7 +14,8 @@ from typer.models import OptionInfo
 from evomem.cli import printing
 from evomem.cli.reading import AsOf, Children, KnownAt, Scope, SessionName, Tags, time_option
 from evomem.cli.session import Session
-from evomem.domain.request import RecallOptions, RememberOptions
+from evomem.domain.question import RecallOptions
+from evomem.domain.request import RememberOptions
 
 # Far over what a note may hold, so that the refusal can name the size, and no pipe fills memory.
 _MOST_INPUT_BYTES = 1 << 26

@@ -12,7 +12,7 @@ from typer.models import OptionInfo
 from evomem.cli import printing, printing_patches
 from evomem.cli.session import Session, command_line
 from evomem.domain.identifiers import describe
-from evomem.domain.request import ListOptions, RecallOptions
+from evomem.domain.question import ListOptions, RecallOptions
 from evomem.errors import NotFoundError
 
 

@@ -49,8 +49,9 @@ def _others(session: str | None, metadata: Mapping[str, Any]) -> Iterable[str]:
 
 def _plain(value: object) -> object:
     """Write 1.0 as 1: filters do not tell them apart."""
-    whole = isinstance(value, float) and value.is_integer()
-    return int(value) if whole else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _tag(tag: str) -> str:

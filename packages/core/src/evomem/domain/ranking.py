@@ -35,6 +35,12 @@ GRADE_MASK: Final = (1 << GRADE_BITS) - 1
 POSTING_BUDGET = 50_000
 
 
+# Less than this is no ground to stand on; `evomem-bench retrieval` measures both on questions that
+# a memory can and cannot answer.
+SUFFICIENT_SHARE = 0.3
+SUFFICIENT_SIMILARITY = 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """Counts of the namespaces searched.
@@ -158,3 +164,24 @@ class Scorer:
     def bound(self, left_out: Iterable[str]) -> float:
         """Return what a document can score at most by these terms alone (MaxScore)."""
         return sum(self._idf[term] * (K1 + 1) for term in left_out)
+
+
+class Evidence(NamedTuple):
+    """What speaks for an answer: its share of the query's terms, and its cosine to the query."""
+
+    share: float
+    similarity: float
+
+
+def is_sufficient(answers: Sequence[Evidence], *, blank: bool) -> bool:
+    """Tell whether one of the answers is ground enough to lean on.
+
+    Args:
+        answers: Evidence for each.
+        blank: The query asked for nothing in particular: any answer will do.
+    """
+    if blank:
+        return bool(answers)
+    return any(
+        share >= SUFFICIENT_SHARE or near >= SUFFICIENT_SIMILARITY for share, near in answers
+    )

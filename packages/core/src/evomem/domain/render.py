@@ -20,16 +20,21 @@ def render_recall(result: RecallResult) -> str:
     if not result.hits:
         lines = [_NOTHING]
     for number, hit in enumerate(result.hits, 1):
-        lines += _hit(number, hit)
+        lines += render_hit(number, hit)
     lines += [f"Note: {warning}" for warning in result.warnings]
     return "\n".join(lines)
 
 
-def _hit(number: int, hit: Hit) -> list[str]:
+def render_hit(number: int, hit: Hit) -> list[str]:
+    """Render one answer, a line for each thing said of it."""
     lines = [f"{number}. {render_node(hit.node, doubts(hit))}"]
     lines += [f"   {remark}" for remark in remarks(hit)]
-    lines += [f"   replaced: {render_node(old)}" for old in hit.history or hit.supersedes]
-    return lines
+    return lines + render_replaced(hit)
+
+
+def render_replaced(hit: Hit) -> list[str]:
+    """Return a line for each earlier node that is told of an answer."""
+    return [f"   replaced: {render_node(old)}" for old in hit.history or hit.supersedes]
 
 
 def remarks(hit: Hit) -> list[str]:
@@ -40,6 +45,8 @@ def remarks(hit: Hit) -> list[str]:
         lines.append(f"in a narrower scope overridden by {', '.join(elsewhere)}")
     if hit.questioned:
         lines.append(f"may be replaced by {', '.join(hit.questioned)}: not answered yet")
+    if hit.same:
+        lines.append(f"the same is stated by {', '.join(hit.same)}")
     if hit.scheduled:
         lines.append(f"will be replaced by {', '.join(hit.scheduled)} (status: scheduled)")
     return lines

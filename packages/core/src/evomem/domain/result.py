@@ -97,7 +97,8 @@ class ForgetResult(Result):
 class Matched(NamedTuple):
     """Which version of a story the query met.
 
-    `by` is `text`, `recent` (blank query), or `override`/`amends` (it came with its node).
+    `by` is `text` (its words), `meaning` (its vector), `both`, `recent` (blank query), or
+    `override`/`amends` (it came with its node).
     """
 
     node_id: str
@@ -112,21 +113,52 @@ class Amended(NamedTuple):
     part: str
 
 
+class Contribution(NamedTuple):
+    """What a term of the query adds to the BM25 score of the version that matched."""
+
+    term: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Result):
+    """Why an answer stands where it stands.
+
+    Attributes:
+        terms: The terms matched, in the order of the query.
+        lexical_score: BM25 of the best version by words; None if none matched.
+        lexical_rank: Place by words among the heads, 1 for the first.
+        similarity: Cosine of the best version by meaning, -1 to 1.
+        vector_rank: Place by meaning among the heads.
+        above_next: One line: why it stands above the next answer; empty for the last.
+    """
+
+    terms: tuple[Contribution, ...] = ()
+    lexical_score: float | None = None
+    lexical_rank: int | None = None
+    similarity: float | None = None
+    vector_rank: int | None = None
+    above_next: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit(Result):
     """One answer: a node in force, and how it was found.
 
     Attributes:
         node: The head.
-        score: BM25 of the best matching version, higher is better; None for a blank query.
+        score: Higher is better: BM25 of the best matching version, its cosine if ranked by vectors
+            alone, or the fusion of both ranks; None for a blank query.
         matched: The version that matched.
         supersedes: The nodes that the head replaced directly.
         overridden: Nodes that win over this one in the scope asked for.
         amended: Parts of it that were replaced, by what.
         questioned: Later nodes that may replace it: suggestions nobody has answered.
         scheduled: Versions that take force later.
+        same: Other heads that state the same in the same scope.
         history: Earlier nodes of the story, newest first, if asked.
         why: One line: what matched.
+        explanation: Terms and ranks, if asked.
     """
 
     node: MemoryNode
@@ -137,8 +169,10 @@ class Hit(Result):
     amended: tuple[Amended, ...] = ()
     questioned: tuple[str, ...] = ()
     scheduled: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
     history: tuple[MemoryNode, ...] = ()
     why: str = ""
+    explanation: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from evomem.domain.identifiers import PREFIX_CHARS, describe
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.patch import Patch, Receipt
 from evomem.domain.policy import Policy
+from evomem.embed.checked import Embeddings
 from evomem.engines.base import Engine, Reader, StaleError
 from evomem.errors import EngineBusyError, InvalidRequestError, NotFoundError
 from evomem.linker.base import Linker
@@ -43,6 +44,7 @@ class Context:
         linking: `off`, `suggest` (never links alone) or `auto`.
         policy: What may be written, by whom and on what evidence.
         detector: Finds secrets; None if the policy does not ask for it.
+        embeddings: Turns texts into vectors; None if the memory searches by words alone.
         clock: Tells system time.
     """
 
@@ -53,6 +55,7 @@ class Context:
     linking: str
     policy: Policy = field(default_factory=Policy)
     detector: Detector | None = None
+    embeddings: Embeddings | None = None
     clock: Callable[[], datetime] = system_clock
 
     def time(self, reader: Reader) -> datetime:

@@ -17,15 +17,8 @@ from evomem.domain.node import MemoryNode
 from evomem.domain.operation import ApplyOptions, RequestedOperation, parse_apply
 from evomem.domain.patch import Change
 from evomem.domain.patch_result import MemoryRecord, PatchRecord, PatchResult
-from evomem.domain.request import (
-    ListOptions,
-    RecallOptions,
-    RememberOptions,
-    parse_list,
-    parse_notes,
-    parse_recall,
-    parse_remember,
-)
+from evomem.domain.question import ListOptions, RecallOptions, parse_list, parse_recall
+from evomem.domain.request import RememberOptions, parse_notes, parse_remember
 from evomem.domain.result import (
     ForgetResult,
     LinkResult,

@@ -10,12 +10,13 @@ from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Reach
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.patch import Change, Commit
-from evomem.domain.request import ListRequest
+from evomem.domain.question import ListRequest
 from evomem.domain.result import Page, PendingReview, Stats
 from evomem.domain.scope import contains
-from evomem.engines.base import Filters, Reader
+from evomem.engines.base import Reader
 from evomem.errors import InvalidRequestError, NotFoundError
 from evomem.service.context import Context, expand_id
+from evomem.service.filters import filters_of
 from evomem.service.view import view_nodes
 
 _PAGE = 200
@@ -88,7 +89,7 @@ def list_nodes(context: Context, request: ListRequest) -> Page:
         InvalidRequestError: The cursor is of another namespace or store.
     """
     reach = Reach(context.namespace, request.include_children)
-    filters = Filters(tags=request.tags, session=request.session, metadata=request.filter)
+    filters = filters_of(request)
     chosen: list[str] = []
     with context.engine.read() as latest:
         reader, at = context.view(latest, request.as_of, request.known_at)

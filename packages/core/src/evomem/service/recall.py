@@ -2,167 +2,178 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from evomem.domain.analysis import terms
 from evomem.domain.edge import AMENDS, OVERRIDES
-from evomem.domain.lineage import Lineage, NodeFacts
 from evomem.domain.namespace import Reach
-from evomem.domain.node import MemoryNode, Status
-from evomem.domain.ranking import SearchHit
-from evomem.domain.request import RecallRequest
-from evomem.domain.result import Amended, Hit, Matched, RecallResult
-from evomem.domain.scope import contains
-from evomem.engines.base import Filters, Reader, SearchLimits
+from evomem.domain.node import NodeRecord, Status
+from evomem.domain.question import RecallRequest
+from evomem.domain.ranking import is_sufficient
+from evomem.domain.result import Amended, RecallResult
+from evomem.domain.text import fold_whitespace
+from evomem.domain.tokens import fit
+from evomem.engines.base import Reader
+from evomem.errors import InvalidRequestError
 from evomem.service.context import Context
+from evomem.service.hits import Shown, build_hits
 from evomem.service.marks import Mark, Marks, live_marks
-from evomem.service.reading import ancestors, open_questions
-from evomem.service.view import view_nodes
+from evomem.service.match import Answer, Found, Matcher
 
 # Every term is a look-up: past this many a query is a document, and its first words say enough.
 MAX_TERMS = 64
+MAX_QUERY_CHARS = 10_000
 
-# Resolved at a time: the first page is nearly always enough, and each next one is larger.
-_FIRST_PAGE = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A head, and what led to it."""
-
-    head: str
-    matched: str
-    by: str
-    hit: SearchHit | None = None
-    version: int = 0
-    scheduled: tuple[str, ...] = ()
-    overridden: tuple[str, ...] = ()
-    amended: tuple[Amended, ...] = ()
+# A model that is slow to read the question must not cost more than the answer is worth.
+_EMBEDDING_S = 3.0
 
 
 def recall(context: Context, request: RecallRequest) -> RecallResult:
-    """Answer a question with what is in force."""
-    words = terms(request.query)
-    warnings = list(request.warnings)
-    if len(words) > MAX_TERMS:
-        warnings.append(f"The query has {len(words)} terms: the first {MAX_TERMS} were used.")
-    if request.query.strip() and not words:
-        warnings.append("The query holds no word to search for: the latest nodes are shown.")
-    return _Recall(context, request, words[:MAX_TERMS], warnings).run()
+    """Answer a question with what is in force.
+
+    Raises:
+        InvalidRequestError: It asks for vectors, and the memory has no embedder.
+    """
+    found = _Recall(context, request).run()
+    return found if request.max_tokens is None else fit(found, request.max_tokens)
 
 
 class _Recall:
     """One recall in one snapshot."""
 
-    def __init__(
-        self, context: Context, request: RecallRequest, words: list[str], warnings: list[str]
-    ) -> None:
+    def __init__(self, context: Context, request: RecallRequest) -> None:
         self._context = context
         self._request = request
-        self._words = words
-        self._warnings = warnings
+        self._warnings = list(request.warnings)
         self._reach = Reach(context.namespace, request.include_children)
-        self._filters = Filters(
-            tags=request.tags,
-            session=request.session,
-            metadata=request.filter,
-            removed=request.include_removed,
-        )
-        self._page = max(_FIRST_PAGE, 2 * request.k)
+        limit = request.deadline_ms
+        self._deadline = None if limit is None else time.monotonic() + limit / 1000
+        self._query = self._cut(request.query)
+        self._words: list[str] = []
+        self._vector = self._embedded()
 
     def run(self) -> RecallResult:
+        """Find the heads, and show each with all that is said of it."""
         request = self._request
         with self._context.engine.read() as latest:
             reader, self._at = self._context.view(latest, request.as_of, request.known_at)
-            if not self._words:
-                answers = self._collect(reader, self._recent(reader))
-                return RecallResult(
-                    self._hits(reader, answers), not answers, warnings=tuple(self._warnings)
-                )
-            found = reader.search(
-                self._reach, self._words, self._filters, SearchLimits(depth=3 * request.k)
-            )
-            answers = self._collect(reader, self._pages(found.hits))
-            hits = self._hits(reader, answers)
-        scores = [answer.hit.score for answer in answers if answer.hit]
-        full = len(scores) == request.k
-        share = max((answer.hit.share for answer in answers if answer.hit), default=0.0)
+            self._words = self._terms()
+            matcher = Matcher(reader, request, self._reach, self._at, self._deadline)
+            found, answers = self._answers(reader, matcher)
+            shown = self._accompany(reader, matcher, answers)
+            hits = build_hits(reader, self._reach, request, shown, self._at)
+        if found.partial:
+            self._warnings.append(f"Time was up after {request.deadline_ms} ms: the best so far.")
         return RecallResult(
             hits=hits,
-            insufficient=share < 0.3,
-            exact=found.bound == 0 or (full and min(scores) >= found.bound),
+            insufficient=not is_sufficient([a.evidence for a in answers], blank=not self._asked),
+            exact=found.exact and not found.partial,
+            partial=found.partial,
             warnings=tuple(self._warnings),
         )
 
-    def _recent(self, reader: Reader) -> Iterator[list[_Answer]]:
-        after: str | None = None
-        size = self._page
-        while ids := reader.recent(self._reach, self._filters, after=after, limit=size):
-            yield [_Answer("", node_id, "recent") for node_id in ids]
-            after, size = ids[-1], size * 2
+    @property
+    def _asked(self) -> bool:
+        return bool(self._words or self._vector)
 
-    def _pages(self, hits: Sequence[SearchHit]) -> Iterator[list[_Answer]]:
-        start, size = 0, self._page
-        while page := hits[start : start + size]:
-            yield [_Answer("", hit.node_id, "text", hit) for hit in page]
-            start, size = start + size, size * 2
+    def _cut(self, query: str) -> str:
+        if len(query) > MAX_QUERY_CHARS:
+            self._warnings.append(
+                f"The query has {len(query)} characters: the first {MAX_QUERY_CHARS} were used."
+            )
+        return query[:MAX_QUERY_CHARS]
 
-    def _collect(self, reader: Reader, pages: Iterator[list[_Answer]]) -> list[_Answer]:
-        """Resolve matches until there are k different heads; the first match of a head counts."""
-        answers: dict[str, _Answer] = {}
-        for page in pages:
-            lineage = reader.lineage(self._reach, [m.matched for m in page], self._at)
-            for match in page:
-                for head in self._heads(lineage, match.matched):
-                    fact, status = lineage.facts[head], lineage.status(head, self._at)
-                    if head not in answers and self._shown(fact, status):
-                        later = tuple(lineage.scheduled(head, self._at))
-                        version = lineage.facts[match.matched].version
-                        answers[head] = replace(match, head=head, version=version, scheduled=later)
-            if len(answers) >= self._request.k:
-                break
-        return self._accompany(reader, list(answers.values())[: self._request.k])
+    def _terms(self) -> list[str]:
+        if self._request.ranking == "vector" and self._vector:
+            return []
+        words = terms(self._query)
+        if len(words) > MAX_TERMS:
+            self._warnings.append(
+                f"The query has {len(words)} terms: the first {MAX_TERMS} were used."
+            )
+        if self._query.strip() and not words and not self._vector:
+            self._warnings.append("The query holds no word to search for: the latest are shown.")
+        return words[:MAX_TERMS]
 
-    def _heads(self, lineage: Lineage, node_id: str) -> list[str]:
-        """Return what answers for a match; who asks of a time gets nothing that began later."""
-        if self._request.as_of is not None:
-            return lineage.heads(node_id, self._at)
-        return lineage.first_heads(node_id, self._at)
+    def _embedded(self) -> tuple[str, bytes] | None:
+        """Return the embedder's name and the vector of the query, if vectors are to rank."""
+        embeddings, ranking = self._context.embeddings, self._request.ranking
+        if embeddings is None and ranking in {"vector", "hybrid"}:
+            message = f"ranking={ranking!r} needs vectors: open the memory with an embedder."
+            raise InvalidRequestError(message, field="ranking")
+        if embeddings is None or ranking == "lexical" or not self._query.strip():
+            return None
+        left = _EMBEDDING_S
+        if self._deadline is not None:
+            left = min(left, max(0.001, self._deadline - time.monotonic()))
+        answer = embeddings.vectors([self._query], query=True, deadline_s=left)
+        if isinstance(answer, list):
+            return embeddings.name, answer[0]
+        self._warnings.append(f"{answer.reason} The query was searched for by its words alone.")
+        return None
 
-    def _shown(self, fact: NodeFacts, status: Status) -> bool:
-        scope = self._request.scope
-        if scope is not None and not contains(fact.scope, scope):
-            return False
-        if status is Status.FORGOTTEN:
-            return self._request.include_removed
-        return status in {Status.ACTIVE, Status.SCHEDULED}
+    def _answers(self, reader: Reader, matcher: Matcher) -> tuple[Found, list[Answer]]:
+        """Return k answers that state different things, if there are so many."""
+        need = self._request.k
+        while True:
+            found = self._find(matcher, need)
+            answers = self._distinct(reader, list(found.answers.values())[:need])
+            missing = self._request.k - len(answers)
+            if missing <= 0 or len(found.answers) < need or found.partial:
+                return found, answers
+            need += missing
 
-    def _accompany(self, reader: Reader, answers: list[_Answer]) -> list[_Answer]:
+    def _find(self, matcher: Matcher, need: int) -> Found:
+        if not self._asked:
+            return matcher.recent(need)
+        if self._vector is None:
+            return matcher.by_words(self._words, need)
+        if not self._words:
+            return matcher.by_meaning(*self._vector, need)
+        return matcher.by_both(self._words, *self._vector, need)
+
+    def _distinct(self, reader: Reader, answers: Sequence[Answer]) -> list[Answer]:
+        """Let the best of the answers that state the same stand for the others."""
+        records = reader.records(self._reach, [answer.head for answer in answers])
+        first: dict[object, Answer] = {}
+        for answer in answers:
+            statement = _statement(records[answer.head])
+            known = first.get(statement)
+            same = (*known.same, answer.head) if known else ()
+            first[statement] = replace(known or answer, same=same)
+        return list(first.values())
+
+    def _accompany(
+        self, reader: Reader, matcher: Matcher, answers: Sequence[Answer]
+    ) -> list[Shown]:
         """Put what wins over an answer in the scope asked for before it, amendments behind it.
 
         Amendments come with their node and do not count towards k.
         """
-        marks = self._marks(reader, [answer.head for answer in answers])
-        placed: dict[str, _Answer] = {}
+        marks = self._marks(reader, matcher, [answer.head for answer in answers])
+        placed: dict[str, Shown] = {}
         for answer in answers:
             winners = self._winners(marks, answer.head)
             for head in winners:
-                placed.setdefault(head, replace(answer, head=head, by="override", scheduled=()))
-            placed[answer.head] = replace(answer, overridden=winners)
+                placed.setdefault(head, Shown(head, answer, by="override"))
+            placed[answer.head] = Shown(answer.head, answer, overridden=winners)
         shown = list(placed.values())[: self._request.k]
-        for answer in list(shown):
-            amendments = marks[AMENDS, answer.head]
+        for item in list(shown):
+            amendments = marks[AMENDS, item.head]
             quoted = tuple(Amended(mark.fact.id, mark.part or "") for mark in amendments)
-            at = shown.index(answer)
-            shown[at] = replace(answer, amended=quoted)
+            at = shown.index(item)
+            shown[at] = replace(item, amended=quoted)
             for by, _ in quoted:
                 if by not in {other.head for other in shown}:
-                    shown.insert(at + 1, replace(answer, head=by, by="amends", overridden=()))
+                    shown.insert(at + 1, Shown(by, item.answer, by="amends"))
         return shown
 
-    def _marks(self, reader: Reader, heads: list[str]) -> defaultdict[tuple[str, str], list[Mark]]:
+    def _marks(
+        self, reader: Reader, matcher: Matcher, heads: list[str]
+    ) -> defaultdict[tuple[str, str], list[Mark]]:
         """Return what marks the heads here, and what in turn overrides that."""
         found: defaultdict[tuple[str, str], list[Mark]] = defaultdict(list)
         asked: set[str] = set()
@@ -170,7 +181,7 @@ class _Recall:
             asked.update(heads)
             marks = live_marks(reader, self._reach, heads, self._at)
             for key, nodes in marks.items():
-                found[key] += [n for n in nodes if self._shown(n.fact, Status.ACTIVE)]
+                found[key] += [n for n in nodes if matcher.shown(n.fact, Status.ACTIVE)]
             over = [nodes for (kind, _), nodes in marks.items() if kind == OVERRIDES]
             heads = [mark.fact.id for nodes in over for mark in nodes]
         return found
@@ -191,53 +202,8 @@ class _Recall:
             waiting += over
         return tuple(final)
 
-    def _hits(self, reader: Reader, answers: list[_Answer]) -> tuple[Hit, ...]:
-        heads = view_nodes(reader, self._reach, [a.head for a in answers], self._at)
-        replaced = [old for node in heads.values() for old in node.supersedes]
-        olds = view_nodes(reader, self._reach, replaced, self._at)
-        stories = self._stories(reader, [a.head for a in answers])
-        questions = open_questions(reader, self._reach, list(heads), self._at)
-        return tuple(
-            Hit(
-                node=heads[answer.head],
-                score=round(answer.hit.score, 6) if answer.hit else None,
-                matched=Matched(answer.matched, answer.version, answer.by),
-                supersedes=_told(olds, heads[answer.head].supersedes),
-                overridden=answer.overridden,
-                amended=answer.amended,
-                questioned=tuple(questions.get(answer.head, ())),
-                scheduled=answer.scheduled,
-                history=stories.get(answer.head, ()),
-                why=_why(answer),
-            )
-            for answer in answers
-        )
 
-    def _stories(self, reader: Reader, heads: list[str]) -> dict[str, tuple[MemoryNode, ...]]:
-        depth = self._request.history_depth
-        if not self._request.include_history or not depth or not heads:
-            return {}
-        lineage = reader.story(self._reach, heads)
-        told = {head: ancestors(lineage, head)[:depth] for head in heads}
-        ids = [node_id for story in told.values() for node_id in story]
-        nodes = view_nodes(reader, self._reach, ids, self._at)
-        return {head: _told(nodes, story) for head, story in told.items()}
-
-
-def _told(nodes: Mapping[str, MemoryNode], ids: Iterable[str]) -> tuple[MemoryNode, ...]:
-    """Leave out what was forgotten: it is out of recall, in the story too."""
-    found = (nodes[node_id] for node_id in ids if node_id in nodes)
-    return tuple(node for node in found if node.status is not Status.FORGOTTEN)
-
-
-def _why(answer: _Answer) -> str:
-    if answer.hit is None:
-        return "among the most recently changed"
-    words = ", ".join(t for t, _ in answer.hit.terms)
-    if answer.by == "override":
-        return f"wins in this scope over what matched {words}"
-    if answer.by == "amends":
-        return f"amends what matched {words}"
-    if answer.matched == answer.head:
-        return f"matched {words}"
-    return f"an earlier version matched {words}"
+def _statement(record: NodeRecord) -> object:
+    """Return what is equal for nodes that state the same where the same holds."""
+    said = fold_whitespace(record.text).casefold()
+    return said, record.scope, record.slot, record.namespace

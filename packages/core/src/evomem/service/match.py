@@ -1,0 +1,224 @@
+"""Finding: which heads answer a question by words, by meaning, or by both."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from evomem.domain.fusion import LEXICAL_WEIGHT, VECTOR_WEIGHT, fuse
+from evomem.domain.lineage import Lineage, NodeFacts
+from evomem.domain.namespace import Reach
+from evomem.domain.node import Status
+from evomem.domain.question import RecallRequest
+from evomem.domain.ranking import POSTING_BUDGET, Evidence, SearchHit
+from evomem.domain.scope import contains
+from evomem.engines.base import Reader, SearchLimits, SearchResult
+from evomem.service.filters import filters_of
+
+# Resolved at a time: the first page is nearly always enough, and each next one is larger.
+_FIRST_PAGE = 8
+# Several versions of a story match alike: so many nodes are searched for each answer.
+_NODES_AN_ANSWER = 3
+_WIDER = 8
+# Fusion looks at more answers than are asked for: what is third by words and tenth by meaning may
+# be the best.
+_FUSED, _FEWEST_FUSED = 4, 30
+
+
+class Place(NamedTuple):
+    """Where a head stands in one ranking, and which of its versions put it there."""
+
+    rank: int
+    hit: SearchHit
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A head, and what led to it.
+
+    Attributes:
+        head: The node that answers.
+        score: In the ranking that it is an answer of.
+        words: Its place by words.
+        meaning: Its place by meaning.
+        recent: Without a query: the node that was changed and its version.
+        scheduled: Versions that take force later.
+        same: Other heads that state the same.
+    """
+
+    head: str
+    score: float | None = None
+    words: Place | None = None
+    meaning: Place | None = None
+    recent: tuple[str, int] | None = None
+    scheduled: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return what speaks for it."""
+        share = self.words.hit.share if self.words else 0.0
+        return Evidence(share, self.meaning.hit.score if self.meaning else 0.0)
+
+
+@dataclass(slots=True)
+class Found:
+    """The answers of one ranking, the best first, by head.
+
+    Attributes:
+        answers: By head.
+        exact: True if no better answer can have been left out.
+        partial: True if the deadline cut the search short.
+    """
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    exact: bool = True
+    partial: bool = False
+
+
+Search = Callable[[SearchLimits], SearchResult]
+
+
+class Matcher:
+    """Finds heads in one snapshot.
+
+    Args:
+        reader: The snapshot.
+        request: The question.
+        reach: What may be seen.
+        at: World time.
+        deadline: When to stop, on the clock of `time.monotonic`.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        request: RecallRequest,
+        reach: Reach,
+        at: datetime,
+        deadline: float | None,
+    ) -> None:
+        self._reader = reader
+        self._request = request
+        self._reach = reach
+        self._at = at
+        self._filters = filters_of(request, removed=request.include_removed)
+        self._deadline = deadline
+
+    def recent(self, need: int) -> Found:
+        """Return the most recently changed heads."""
+        found = Found()
+        after: str | None = None
+        size = max(_FIRST_PAGE, 2 * need)
+        while ids := self._reader.recent(self._reach, self._filters, after=after, limit=size):
+            for match, head, lineage in self._heads(ids):
+                if head not in found.answers:
+                    version = lineage.facts[match].version
+                    found.answers[head] = self._answer(head, lineage, recent=(match, version))
+            found.partial = self._expired()
+            if len(found.answers) >= need or found.partial:
+                break
+            after, size = ids[-1], size * 2
+        return found
+
+    def by_words(self, terms: Sequence[str], need: int) -> Found:
+        """Return the heads whose versions hold the terms."""
+
+        def search(limits: SearchLimits) -> SearchResult:
+            return self._reader.search(self._reach, terms, self._filters, limits)
+
+        return self._heads_of(search, need, "words")
+
+    def by_meaning(self, embedder: str, vector: bytes, need: int) -> Found:
+        """Return the heads whose versions are near to a vector."""
+
+        def search(limits: SearchLimits) -> SearchResult:
+            return self._reader.nearest(self._reach, embedder, vector, self._filters, limits)
+
+        return self._heads_of(search, need, "meaning")
+
+    def by_both(self, terms: Sequence[str], embedder: str, vector: bytes, need: int) -> Found:
+        """Fuse the heads found by words and by meaning."""
+        need = max(_FEWEST_FUSED, _FUSED * need)
+        words, meaning = self.by_words(terms, need), self.by_meaning(embedder, vector, need)
+        rankings = (words.answers, LEXICAL_WEIGHT), (meaning.answers, VECTOR_WEIGHT)
+        scores = fuse((list(answers), weight) for answers, weight in rankings)
+        fused = {}
+        for head, score in scores.items():
+            told, meant = words.answers.get(head), meaning.answers.get(head)
+            fused[head] = replace(
+                words.answers.get(head) or meaning.answers[head],
+                score=score,
+                words=told.words if told else None,
+                meaning=meant.meaning if meant else None,
+            )
+        partial = words.partial or meaning.partial
+        return Found(fused, words.exact and meaning.exact, partial)
+
+    def shown(self, fact: NodeFacts, status: Status) -> bool:
+        """Tell whether a head may stand among the answers."""
+        request = self._request
+        if request.scope is not None and not contains(fact.scope, request.scope):
+            return False
+        if request.status not in {"all", status.value}:
+            return False
+        if status is Status.FORGOTTEN:
+            return request.include_removed
+        return status in {Status.ACTIVE, Status.SCHEDULED}
+
+    def _expired(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def _heads_of(self, search: Search, need: int, kind: str) -> Found:
+        """Search until there are enough different heads, wider each time."""
+        limits = SearchLimits(_NODES_AN_ANSWER * need, POSTING_BUDGET, self._deadline)
+        while True:
+            result = search(limits)
+            found = self._collect(result.hits, need, kind)
+            found.partial |= result.partial
+            if len(found.answers) >= need or result.bound <= 0 or found.partial:
+                break
+            limits = replace(limits, depth=limits.depth * _WIDER, budget=limits.budget * _WIDER)
+        found.answers = dict(itertools.islice(found.answers.items(), need))
+        if result.bound > 0:
+            lowest = min((a.score or 0.0 for a in found.answers.values()), default=0.0)
+            found.exact = len(found.answers) == need and lowest >= result.bound
+        found.exact &= not found.partial
+        return found
+
+    def _collect(self, hits: Sequence[SearchHit], need: int, kind: str) -> Found:
+        found = Found()
+        start, size = 0, max(_FIRST_PAGE, 2 * need)
+        while page := hits[start : start + size]:
+            matched = {hit.node_id: hit for hit in page}
+            for match, head, lineage in self._heads(list(matched)):
+                if head not in found.answers:
+                    hit, version = matched[match], lineage.facts[match].version
+                    place = Place(len(found.answers) + 1, hit, version)
+                    answer = self._answer(head, lineage, score=hit.score, **{kind: place})
+                    found.answers[head] = answer
+            found.partial = self._expired()
+            if len(found.answers) >= need or found.partial:
+                break
+            start, size = start + size, size * 2
+        return found
+
+    def _heads(self, ids: Sequence[str]) -> Iterator[tuple[str, str, Lineage]]:
+        """Yield the heads that may be shown: the match, the head, and the lineage of both.
+
+        Who asks of a time gets nothing that began later.
+        """
+        lineage = self._reader.lineage(self._reach, ids, self._at)
+        resolve = lineage.first_heads if self._request.as_of is None else lineage.heads
+        for match in ids:
+            for head in resolve(match, self._at):
+                if self.shown(lineage.facts[head], lineage.status(head, self._at)):
+                    yield match, head, lineage
+
+    def _answer(self, head: str, lineage: Lineage, **found: Any) -> Answer:
+        return Answer(head, scheduled=tuple(lineage.scheduled(head, self._at)), **found)
