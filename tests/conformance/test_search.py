@@ -18,44 +18,14 @@ from tests.conformance.builders import (
     replaces,
     store,
 )
+from tests.conformance.searching import brute_force, equal_hits, found, search
 
-from evomem.domain.analysis import terms, tokens
+from evomem.domain.analysis import terms
 from evomem.domain.namespace import Reach
-from evomem.domain.ranking import Corpus, Document, Scorer
-from evomem.engines.base import Filters
+from evomem.engines.base import Filters, SearchLimits
 
 counter = itertools.count()
 BELOW_HOME = (*HOME, "below")
-
-
-def found(engine, words, reach=REACH, filters=NO_FILTERS):
-    with engine.read() as reader:
-        return [hit.node_id for hit in reader.search(reach, words, filters).hits]
-
-
-def documents(nodes):
-    for node in nodes:
-        focus = "\n".join(
-            filter(None, (node.subject, node.slot, *node.tags, str(node.extraction.change)))
-        )
-        yield Document(node.id, " ".join(tokens(focus)), " ".join(tokens(node.text)))
-
-
-def brute_force(nodes, words):
-    """Score every note, without an index; `nodes` are the earliest first."""
-    held = list(documents(nodes))
-    sets = [{*d.focus.split(), *d.body.split()} for d in held]
-    frequency = {word: sum(word in one for one in sets) for word in words}
-    length = sum(len(d.focus.split()) + len(d.body.split()) for d in held)
-    scorer = Scorer(words, Corpus(len(held), length, frequency))
-    hits = [scorer.score(d) for d in reversed(held)]
-    return sorted((hit for hit in hits if hit.terms), key=lambda hit: -hit.score)
-
-
-def equal_hits(got, expected):
-    assert [(h.node_id, h.terms) for h in got] == [(h.node_id, h.terms) for h in expected]
-    assert [h.score for h in got] == pytest.approx([h.score for h in expected], abs=1e-9)
-    assert [h.share for h in got] == pytest.approx([h.share for h in expected], abs=1e-9)
 
 
 @pytest.mark.promise("recall.head")
@@ -79,9 +49,8 @@ def test_a_note_is_found_right_after_its_commit(engine):
 def test_a_forgotten_note_is_not_found_unless_asked_for(engine):
     kept, gone = store(engine, "zebra", "zebra zebra")
     engine.commit(removal(gone))
-    with engine.read() as reader:
-        result = reader.search(REACH, ["zebra"], NO_FILTERS)
-        every = reader.search(REACH, ["zebra"], Filters(removed=True))
+    result = search(engine, ["zebra"])
+    every = search(engine, ["zebra"], filters=Filters(removed=True))
     scored = brute_force([kept, gone], ["zebra"])
     equal_hits(every.hits, scored)
     equal_hits(result.hits, [hit for hit in scored if hit.node_id == kept.id])
@@ -93,16 +62,14 @@ def test_a_purged_note_is_not_found_and_no_longer_counts(engine):
     engine.commit(removal(forgotten))
     engine.commit(purge_of(forgotten))
     for filters in (NO_FILTERS, Filters(removed=True)):
-        with engine.read() as reader:
-            result = reader.search(REACH, ["zebra"], filters)
+        result = search(engine, ["zebra"], filters=filters)
         equal_hits(result.hits, brute_force([kept], ["zebra"]))
 
 
 @pytest.mark.parametrize("words", [[], ["nowhere"], ["", "nowhere"]])
 def test_what_is_nowhere_is_not_found(engine, words):
     store(engine, "zebra")
-    with engine.read() as reader:
-        result = reader.search(REACH, words, NO_FILTERS)
+    result = search(engine, words)
     assert (list(result.hits), result.bound) == ([], 0.0)
 
 
@@ -117,9 +84,9 @@ def test_subject_slot_and_tags_are_searched_and_weigh_more(engine):
 
 
 def equal_hits_of(engine, nodes, words, reach=REACH):
-    with engine.read() as reader:
-        result = reader.search(reach, words, NO_FILTERS)
+    result = search(engine, words, reach)
     assert result.bound == 0
+    assert not result.partial
     equal_hits(result.hits, brute_force(nodes, words))
 
 
@@ -140,14 +107,10 @@ def test_hits_are_those_of_brute_force(engine, given_notes, query):
 def test_neighbours_change_neither_hits_nor_scores(engine):
     nodes = store(engine, "zebra one", "zebra two two", "horse three")
 
-    def asked():
-        with engine.read() as reader:
-            return reader.search(REACH, ["zebra", "horse"], NO_FILTERS)
-
-    alone = asked()
+    alone = search(engine, ["zebra", "horse"])
     for namespace in (HOME[:1], ("tenant", "beside"), BELOW_HOME, (*HOME[:-1], "home2")):
         store(engine, *["zebra horse " * 3] * 5, namespace=namespace)
-    assert asked() == alone
+    assert search(engine, ["zebra", "horse"]) == alone
     equal_hits(alone.hits, brute_force(nodes, ["zebra", "horse"]))
 
 
@@ -171,111 +134,6 @@ def test_equal_scores_are_ranked_latest_first_across_namespaces(engine):
     assert found(engine, ["zebra"], BELOW) == [node.id for node in reversed(nodes)]
 
 
-METADATA = [
-    {},
-    {"team": "core", "n": 1},
-    {"team": "core", "n": 2, "deep": {"a": [1, 2]}},
-    {"team": "Core", "flag": True},
-    {"flag": 1, "none": None},
-    {"team": "kern é", 'quo"ted.key': "$.x", "none": "null"},
-    {"n": "1", "ratio": 0.5, "flag": False},
-]
-FILTERS = [
-    Filters(),
-    Filters(tags=("red",)),
-    Filters(tags=("red", "blue")),
-    Filters(tags=("re",)),
-    Filters(tags=("Red",)),
-    Filters(tags=('quo"te', "%")),
-    Filters(session="s1"),
-    Filters(session="s_"),
-    Filters(session="s1", tags=("red",), metadata={"n": 1}),
-    Filters(metadata={"team": "core"}),
-    Filters(metadata={"team": "core", "n": 2}),
-    Filters(metadata={"team": "kern é"}),
-    Filters(metadata={'quo"ted.key': "$.x"}),
-    Filters(metadata={"flag": True}),
-    Filters(metadata={"flag": False}),
-    Filters(metadata={"flag": 1}),
-    Filters(metadata={"n": "1"}),
-    Filters(metadata={"none": None}),
-    Filters(metadata={"none": "null"}),
-    Filters(metadata={"missing": None}),
-    Filters(metadata={"ratio": 0.5}),
-    Filters(metadata={"deep": {"a": [1, 2]}}),
-    Filters(metadata={"deep": {"a": [2, 1]}}),
-]
-
-
-def passes(node, filters):
-    return (
-        set(filters.tags) <= set(node.tags)
-        and filters.session in (None, node.session)
-        and all(
-            key in node.metadata
-            and node.metadata[key] == value
-            and isinstance(node.metadata[key], bool) == isinstance(value, bool)
-            for key, value in filters.metadata.items()
-        )
-    )
-
-
-@pytest.fixture
-def labelled(engine):
-    tags = [(), ("red",), ("red", "blue"), ('quo"te', "%")]
-    sessions = [None, "s1", "s2"]
-    nodes = [
-        note("zebra", tags=t, session=s, metadata=m)
-        for t, s, m in itertools.product(tags, sessions, METADATA)
-    ]
-    engine.commit(patch_of(*nodes))
-    return nodes
-
-
-@pytest.mark.parametrize("filters", FILTERS, ids=str)
-def test_filters_choose_what_brute_force_chooses(engine, labelled, filters):
-    expected = [node.id for node in reversed(labelled) if passes(node, filters)]
-    assert set(found(engine, ["zebra"], filters=filters)) == set(expected)
-    assert set(found(engine, ["zebra"], BELOW, filters)) == set(expected)
-    with engine.read() as reader:
-        assert reader.recent(REACH, filters, after=None, limit=999) == expected
-
-
-@pytest.mark.parametrize(
-    ("stored", "asked"),
-    [
-        ({"x": 1, "y": 2}, {"y": 2, "x": 1}),
-        ({"name": "é"}, {"name": "é"}),
-        ([{"name": "账"}], [{"name": "账"}]),
-        ([1, "two", None, True], [1, "two", None, True]),
-        (1, 1.0),
-        (0.5, 0.5),
-        (2**53 + 1, 2**53 + 1),
-    ],
-)
-def test_an_equal_json_value_passes_a_metadata_filter(engine, stored, asked):
-    (node,) = store(engine, "zebra", metadata={"value": stored})
-    assert found(engine, ["zebra"], filters=Filters(metadata={"value": asked})) == [node.id]
-
-
-@pytest.mark.parametrize(
-    ("stored", "asked"),
-    [(True, 1), (1, True), ("1", 1), (None, "null"), (None, 0), ([], {}), ("[]", []), (0, False)],
-)
-def test_another_json_value_does_not_pass_a_metadata_filter(engine, stored, asked):
-    store(engine, "zebra", metadata={"value": stored})
-    assert found(engine, ["zebra"], filters=Filters(metadata={"value": asked})) == []
-
-
-@pytest.mark.usefixtures("labelled")
-def test_filters_do_not_change_scores(engine):
-    with engine.read() as reader:
-        every = {h.node_id: h.score for h in reader.search(REACH, ["red"], NO_FILTERS).hits}
-        some = reader.search(REACH, ["red"], Filters(session="s1")).hits
-    assert 0 < len(some) < len(every)
-    assert all(hit.score == every[hit.node_id] for hit in some)
-
-
 SYNTAX = [
     '"',
     "'",
@@ -283,8 +141,9 @@ SYNTAX = [
     "NEAR(zebra horse, 2)",
     "zebra*",
     "^zebra",
-    "body: zebra",
-    "{focus} : zebra",
+    "tokens: zebra",
+    "{tokens} : zebra",
+    "~zebra ~",
     "-zebra",
     "zebra AND NOT horse",
     "(",
@@ -307,9 +166,8 @@ def test_no_query_is_syntax(engine, memory, query):
     store(engine, "horse and zebra")
     memory.recall(query)
     with engine.read() as reader:
-        for words in (terms(query), [query.replace("\0", "").replace("\ud800", "")]):
-            result = reader.search(REACH, words, NO_FILTERS)
-            assert all("zebra" in hit.terms or "horse" in hit.terms for hit in result.hits)
+        hits = reader.search(REACH, terms(query), NO_FILTERS, SearchLimits()).hits
+    assert all({"zebra", "horse"} & dict(hit.terms).keys() for hit in hits)
 
 
 @pytest.mark.promise("query.text")
@@ -321,7 +179,36 @@ def test_no_query_raises(memory, query):
 
 
 @pytest.mark.promise("query.text")
-@pytest.mark.parametrize("text", ['say "hi" to C++', "it's 100% a_b c:\\d {x}", "NOT OR AND NEAR"])
+@pytest.mark.parametrize(
+    "text", ['say "hi" to C++', "it's 100% a_b c:\\d {x}", "NOT OR AND NEAR", "~abc ~~"]
+)
 def test_a_text_of_syntax_is_found_by_itself(engine, text):
     (node,) = store(engine, text)
     assert found(engine, terms(text)) == [node.id]
+
+
+def test_what_looks_like_a_facet_is_plain_text(engine):
+    text = "~abc and ~0123456789abcdef"
+    (node,) = store(engine, text)
+    (tagged,) = store(engine, "other words", tags=("abc",), metadata={"~": "~"}, session="~")
+    assert set(found(engine, terms("~abc"))) == {node.id, tagged.id}
+    assert found(engine, terms("~0123456789abcdef")) == [node.id]
+    assert found(engine, terms("abc"), filters=Filters(tags=("abc",))) == [tagged.id]
+    assert found(engine, terms("words"), filters=Filters(session="~", tags=("abc",))) == [tagged.id]
+    assert found(engine, terms("~")) == []
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_the_first_are_certain_however_few_are_wanted(engine, depth):
+    nodes = store(engine, *[" ".join(["zebra"] * n + ["horse"] * 3) for n in (1, 3, 6, 12, 24)])
+    expected = brute_force(nodes, ["zebra"])
+    result = search(engine, ["zebra"], limits=SearchLimits(depth))
+    equal_hits(result.hits[:depth], expected[:depth])
+    assert result.hits[depth - 1].score >= result.bound
+
+
+def test_a_search_whose_time_is_up_says_that_anything_may_be_left_out(engine):
+    nodes = store(engine, "zebra", "zebra horse")
+    result = search(engine, ["zebra"], limits=SearchLimits(deadline=0.0))
+    assert result.partial
+    assert result.bound > brute_force(nodes, ["zebra"])[0].score

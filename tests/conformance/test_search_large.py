@@ -3,10 +3,19 @@
 import random
 
 import pytest
-from tests.conformance.builders import BELOW, HOME, NO_FILTERS, REACH, note, open_memory, patch_of
-from tests.conformance.test_search import brute_force, equal_hits, found
+from tests.conformance.builders import BELOW, HOME, REACH, note, open_memory, patch_of
+from tests.conformance.searching import (
+    EVERYTHING,
+    brute_force,
+    certain,
+    equal_hits,
+    found,
+    search,
+    tells_no_lie,
+)
 
-from evomem.engines.base import Filters
+from evomem.engines.base import Filters, SearchLimits
+from evomem.service import match
 
 # Of a few thousand notes nearly all hold the commonest words, so that rare terms alone select.
 VOCABULARY = [f"word{n}" for n in range(2000)]
@@ -36,31 +45,36 @@ def library(shared_engine):
     return nodes
 
 
+@pytest.fixture(scope="module")
+def expected(library):
+    """What brute force says of each query."""
+    return {tuple(words): brute_force(library, words) for words in QUERIES}
+
+
 @pytest.mark.parametrize("words", QUERIES, ids=" ".join)
 @pytest.mark.parametrize("reach", [REACH, BELOW], ids=["alone", "below"])
-def test_no_note_left_out_of_a_large_store_scores_above_the_bound(
-    shared_engine, library, words, reach
-):
-    with shared_engine.read() as reader:
-        result = reader.search(reach, words, NO_FILTERS)
-    expected = brute_force(library, words)
-    if result.bound == 0:
-        equal_hits(result.hits, expected)
-        return
-    scores = {hit.node_id: hit.score for hit in expected}
-    got = {hit.node_id: hit.score for hit in result.hits}
-    assert got == pytest.approx({node_id: scores[node_id] for node_id in got}, abs=1e-9)
-    assert list(got.values()) == sorted(got.values(), reverse=True)
-    left_out = [score for node_id, score in scores.items() if node_id not in got]
-    assert max(left_out, default=0.0) <= result.bound
+@pytest.mark.parametrize("limits", [SearchLimits(), SearchLimits(3, 100), SearchLimits(200, 3000)])
+def test_a_search_of_a_large_store_tells_no_lie(shared_engine, expected, words, reach, limits):
+    result = search(shared_engine, words, reach, limits=limits)
+    tells_no_lie(result, expected[tuple(words)])
+    assert len(result.hits) >= min(limits.depth, len(expected[tuple(words)]))
 
 
-@pytest.mark.usefixtures("library")
-def test_a_large_store_has_both_exact_and_bounded_searches(shared_engine):
-    with shared_engine.read() as reader:
-        bounds = [reader.search(REACH, words, NO_FILTERS).bound for words in QUERIES]
-    assert 0.0 in bounds
-    assert max(bounds) > 0.0
+@pytest.mark.parametrize("words", QUERIES, ids=" ".join)
+def test_the_best_of_a_large_store_are_certain(shared_engine, expected, words):
+    result = search(shared_engine, words, limits=SearchLimits(20))
+    assert certain(result) >= min(20, len(expected[tuple(words)]))
+    everything = search(shared_engine, words, limits=EVERYTHING)
+    assert everything.bound == 0
+    equal_hits(everything.hits, expected[tuple(words)])
+
+
+def test_a_small_budget_is_told_by_the_bound(shared_engine, expected):
+    bounds = {}
+    for words in map(tuple, QUERIES):
+        result = search(shared_engine, words, limits=SearchLimits(20, 300))
+        bounds[words] = certain(result) < min(20, len(expected[words]))
+    assert set(bounds.values()) == {True, False}
 
 
 def test_a_search_of_a_large_store_can_be_filtered(shared_engine, library):
@@ -70,10 +84,12 @@ def test_a_search_of_a_large_store_can_be_filtered(shared_engine, library):
 
 
 @pytest.mark.usefixtures("library")
-def test_recall_says_whether_a_better_answer_may_be_left_out(shared_engine, clock):
+def test_recall_says_whether_a_better_answer_may_be_left_out(shared_engine, clock, monkeypatch):
     memory = open_memory(shared_engine, clock, HOME)
     assert memory.recall("word0").exact
     assert memory.recall("word1900 word1901").exact
+    assert memory.recall("word1 word2 word3 word4", k=100).exact
+    monkeypatch.setattr(match, "POSTING_BUDGET", 50)
     result = memory.recall("word1 word2 word3 word4", k=100)
     assert not result.exact
     assert len(result.hits) == 100

@@ -8,8 +8,10 @@ import pytest
 
 import evomem
 from evomem import errors
-from evomem.domain.request import ListOptions, RecallOptions, RememberOptions
+from evomem.domain.question import ListOptions, RecallOptions
+from evomem.domain.request import RememberOptions
 from evomem.domain.result import (
+    Explanation,
     ForgetResult,
     Hit,
     LinkResult,

@@ -93,7 +93,7 @@ def _underived(connection):
             wrong.append("a twin's digest")
     for what, count in {
         "a node in another namespace": "SELECT count(*) FROM node JOIN patch USING (sequence) "
-        "WHERE node.row >> 40 <> patch.namespace_id",
+        "WHERE node.row >> 32 <> patch.namespace_id",
         "an event in another namespace": "SELECT count(*) FROM event JOIN patch USING (sequence) "
         "WHERE event.namespace_id <> patch.namespace_id",
         "a text marked wrongly": "SELECT count(*) FROM text "

@@ -34,10 +34,11 @@ TRUTH = (
 )
 COUNTS = ("n_documents", "n_tokens", "n_events", "n_patches")
 LATEST = ("last_node", "last_sequence", "last_recorded")
+INDEXED = ("n_counted", "analysis", "analysis_before", "n_before")
 UNSEALED = {
     ("edge", "id"),
     ("text", "evidence"),
-    *(("namespace", name) for name in (*COUNTS, *LATEST)),
+    *(("namespace", name) for name in (*COUNTS, *LATEST, *INDEXED)),
 }
 """Columns outside the seals, as docs/audit.md lists them."""
 
@@ -57,9 +58,10 @@ def key_of(connection: sqlite3.Connection, table: str) -> str:
 
 
 def picture(connection: sqlite3.Connection) -> list[list[Any]]:
-    """Everything but the insides of the index."""
+    """Everything but the insides of the index, and how far its terms were counted."""
     tables = ("memory", "search_doc", *TRUTH)
-    return [run(connection, "SELECT * FROM {table}", table=table) for table in tables]
+    kept = [(t, ", ".join(c for c in columns(t) if c != "n_counted")) for t in tables]
+    return [run(connection, "SELECT {columns} FROM {t}", t=t, columns=c) for t, c in kept]
 
 
 def columns(table: str) -> list[str]:
@@ -236,7 +238,7 @@ def test_a_row_that_is_gone_is_missed(store, table):
         "node SELECT row + 40, 'n', 'm', 1, sequence, text_id, NULL, 'lite/1', NULL, NULL, NULL, "
         "NULL, NULL, '[]', '{}', 0, 0, NULL, 0 FROM node LIMIT 1",
         "edge (kind, new, old, sequence, linked_by, confidence) "
-        "SELECT 'supersedes', max(row), min(row), 1, 'caller', 1.0 FROM node WHERE row >> 40 = 1",
+        "SELECT 'supersedes', max(row), min(row), 1, 'caller', 1.0 FROM node WHERE row >> 32 = 1",
         "tombstone (node, sequence) SELECT min(row), 1 FROM node",
         "operation SELECT 1, 99, 'UPDATE', memory_id, 9, row FROM node LIMIT 1",
         "operation SELECT 99, 0, 'UPDATE', memory_id, 9, row FROM node LIMIT 1",
@@ -349,7 +351,7 @@ def test_the_audit_goes_on_from_window_to_window(store, monkeypatch):
 
 def test_circles_and_links_across_namespaces_are_found(store):
     first, last, other = store.execute(
-        "SELECT min(row), max(row) FILTER (WHERE row >> 40 = 1), max(row) FROM node"
+        "SELECT min(row), max(row) FILTER (WHERE row >> 32 = 1), max(row) FROM node"
     ).fetchone()
     link = "INSERT INTO edge (kind, new, old, sequence, linked_by, confidence) VALUES "
     store.execute(f"{link} ('refines', ?, ?, 1, 'caller', 1)", [last, first])
@@ -383,10 +385,12 @@ DERIVED = {
     "UPDATE memory SET namespace_id = 2": "memories",
     "DELETE FROM memory WHERE version = 1": "memories",
     "INSERT INTO memory VALUES ('m', 1, 1, (SELECT max(row) FROM node), 0)": "memories",
-    "UPDATE search_doc SET body = 'other words'": "index",
+    "UPDATE search_doc SET tokens = 'other words'": "index",
     "DELETE FROM search_doc": "index",
-    "INSERT INTO search_doc VALUES (7, 1, '', 'ghost')": "index",
+    "INSERT INTO search_doc VALUES (7, 1, 'ghost')": "index",
     "INSERT INTO search_index (search_index) VALUES ('delete-all')": "index",
+    "UPDATE namespace SET n_counted = last_node": "index",
+    "INSERT INTO term_count SELECT id, 'ghost', 1 FROM namespace": "index",
     "UPDATE namespace SET n_documents = n_documents + 1": "index",
     "UPDATE namespace SET n_tokens = n_tokens + 1": "index",
     "UPDATE namespace SET n_events = n_events + 1, n_patches = n_patches - 1": "index",

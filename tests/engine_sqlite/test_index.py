@@ -1,5 +1,6 @@
 """The search index is in step with the nodes, whatever happened."""
 
+import itertools
 import sqlite3
 from contextlib import closing
 
@@ -9,6 +10,8 @@ from tests.conformance.builders import BELOW, HOME, Clock, note, open_memory, re
 from tests.conformance.histories import STEPS, play
 
 from evomem.domain.analysis import ANALYSIS_VERSION, tokens
+from evomem.domain.facets import facets_of
+from evomem.domain.ranking import graded, rounded_length
 from evomem.engines.sqlite import sql
 
 
@@ -20,29 +23,31 @@ def vocabulary(connection):
     connection.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab(main, search_index, instance)"
     )
-    return sorted(connection.execute('SELECT term, doc, col, "offset" FROM temp.word').fetchall())
+    return sorted(connection.execute("SELECT term, doc FROM temp.word").fetchall())
 
 
 def rebuilt(documents):
     """Return what a new index over the same documents holds."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE TABLE search_doc (row INTEGER PRIMARY KEY, focus, body)")
-        connection.executemany("INSERT INTO search_doc VALUES (?, ?, ?)", documents)
+        connection.execute("CREATE TABLE search_doc (row INTEGER PRIMARY KEY, tokens)")
+        connection.executemany("INSERT INTO search_doc VALUES (?, ?)", documents)
         connection.execute(definition())
         connection.execute("INSERT INTO search_index (search_index) VALUES ('rebuild')")
         return vocabulary(connection)
 
 
-def expected_tokens(record):
-    """Tokens of what a note is about and decides, and of its text."""
+def expected_documents(record, row):
+    """Terms of a note by grade, each with all its facets behind."""
     about = (record.subject, record.slot, *record.tags, str(record.extraction.change))
-    return " ".join(tokens("\n".join(filter(None, about)))), " ".join(tokens(record.text))
+    terms = graded(tokens("\n".join(filter(None, about))), tokens(record.text))
+    facets = facets_of(record.tags, record.session, record.metadata)
+    return [(row << 10 | grade, " ".join((*held, *facets))) for grade, held in terms.items()]
 
 
 def check(engine):
     assert engine.verify() == []
     with engine.read() as reader, engine._pool.reader() as connection:
-        documents = connection.execute("SELECT row, focus, body FROM search_doc").fetchall()
+        documents = connection.execute("SELECT row, tokens FROM search_doc").fetchall()
         assert vocabulary(connection) == rebuilt(documents)
         # A forgotten node stays: it is searched as of before, and if it is asked for.
         kept = connection.execute(
@@ -50,17 +55,16 @@ def check(engine):
             "WHERE row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL)"
         ).fetchall()
         records = reader.records(BELOW, [node_id for node_id, _ in kept])
-        assert sorted(documents) == sorted(
-            (row, *expected_tokens(records[node_id])) for node_id, row in kept
-        )
+        expected = [expected_documents(records[node_id], row) for node_id, row in kept]
+        assert sorted(documents) == sorted(itertools.chain(*expected))
         counts = connection.execute(
             "SELECT id, n_documents, n_tokens, last_node FROM namespace"
         ).fetchall()
         for space, n_documents, n_tokens, last_node in counts:
-            own = [d for d in documents if d[0] >> 40 == space]
-            assert n_documents == len(own)
-            assert n_tokens == sum(len(d[1].split()) + len(d[2].split()) for d in own)
-            assert last_node >= max([d[0] & (2**40 - 1) for d in own], default=0)
+            lengths = {d[0] >> 10: rounded_length(d[0]) for d in documents if d[0] >> 42 == space}
+            assert n_documents == len(lengths)
+            assert n_tokens == sum(lengths.values())
+            assert last_node >= max([row & (2**32 - 1) for row in lengths], default=0)
         versions = connection.execute("SELECT DISTINCT analysis FROM search_doc").fetchall()
         assert versions in ([], [(ANALYSIS_VERSION,)])
 
@@ -87,7 +91,9 @@ TRICKY = [
 
 @pytest.mark.parametrize("text", TRICKY)
 def test_the_index_holds_the_tokens_of_any_text(engine, text):
-    (node,) = store(engine, text, subject=text, slot=text, tags=(text, "tag"))
+    (node,) = store(
+        engine, text, subject=text, slot=text, tags=(text, "tag"), metadata={text: text}
+    )
     check(engine)
     engine.commit(removal(node, purge=True))
     check(engine)
@@ -98,7 +104,7 @@ def test_the_index_holds_the_tokens_of_any_text(engine, text):
 def test_the_index_is_checked_for_what_it_lost(engine):
     store(engine, "zebra", "horse")
     with engine._pool.writer() as connection:
-        connection.execute("DELETE FROM search_doc WHERE body = 'zebra'")
+        connection.execute("DELETE FROM search_doc WHERE tokens = 'zebra'")
     problems = engine.verify()
     assert any("search index" in problem for problem in problems)
 
@@ -106,9 +112,11 @@ def test_the_index_is_checked_for_what_it_lost(engine):
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE search_doc SET body = 'other words'",
+        "UPDATE search_doc SET tokens = 'other words'",
         "UPDATE namespace SET n_documents = n_documents + 1",
         "UPDATE namespace SET n_tokens = n_tokens + 1",
+        "UPDATE namespace SET n_counted = 1",
+        "INSERT INTO term_count SELECT id, 'zebra', 1 FROM namespace",
         "INSERT INTO search_index (search_index) VALUES ('delete-all')",
         "INSERT INTO tombstone (node, sequence, purged) SELECT row, sequence, sequence FROM node",
     ],
@@ -136,5 +144,5 @@ def test_namespaces_are_apart_in_the_index(engine):
         store(engine, "zebra", namespace=("t", str(n)))
     with engine._pool.reader() as connection:
         rows = connection.execute("SELECT row FROM search_doc").fetchall()
-    assert len({row >> 40 for (row,) in rows}) == 3
+    assert len({row >> 42 for (row,) in rows}) == 3
     assert note("x").namespace == HOME

@@ -127,13 +127,17 @@ async def test_annotations_tell_reads_from_writes(connect):
     [
         (REMEMBER, evomem.RememberRequest, {"source"}),
         # What was forgotten is out of recall; who works with patches may ask for it.
-        (RECALL, evomem.RecallRequest, {"include_children", "include_removed"}),
+        (RECALL, evomem.RecallRequest, {"include_children", "include_removed", "status", "ranking"}),
         (EVENT_FIELDS, evomem.EventRequest, {"source"}),
         (APPLY_FIELDS, evomem.ApplyRequest, {"source"}),
         (
             SEARCH_FIELDS,
             evomem.RecallRequest,
-            {"filter", "include_children", "include_history", "history_depth"},
+            {
+                *("filter", "include_children", "include_history", "history_depth"),
+                *("tags_any", "tags_none", "relation", "since", "until", "status", "ranking"),
+                *("max_tokens", "deadline_ms", "explain"),
+            },
         ),
     ],
 )

@@ -62,7 +62,11 @@ class Corpus:
 
     def notes(self, count: int) -> list[Note]:
         """Draw whole chains, cut after `count` notes, version after version of each chain."""
-        return list(itertools.islice(self._endless(), count))
+        return list(self.stream(count))
+
+    def stream(self, count: int) -> Iterator[Note]:
+        """Draw the same notes one at a time."""
+        return itertools.islice(self._endless(), count)
 
     def queries(self, notes: Sequence[Note], count: int) -> list[str]:
         """Draw queries of 2 to 6 words from the notes, one in ten of the commonest words only."""

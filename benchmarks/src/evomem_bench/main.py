@@ -9,7 +9,10 @@ import typer
 
 from evomem_bench.concurrency import run as concurrency
 from evomem_bench.concurrency.crash import run_crash
+from evomem_bench.peers import run as peers
 from evomem_bench.report import Report
+from evomem_bench.retrieval import run as questions
+from evomem_bench.scale import run as scale
 from evomem_bench.speed.run import FULL, QUICK, run_speed
 
 _QUICK_ROUNDS = 50
@@ -22,6 +25,14 @@ Out = Annotated[Path | None, typer.Option(help="Also write the JSON document and
 Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
 Concurrency = Annotated[
     bool, typer.Option("--concurrency", help="Instead: many processes on one file, and servers.")
+]
+Scale = Annotated[
+    bool, typer.Option("--scale", help="Instead: from a thousand to a million notes.")
+]
+Peers = Annotated[bool, typer.Option("--peers", help="Instead: beside other memories.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the questions; $EVOMEM_BENCH_DATA, or ../shared, if not given."),
 ]
 Rounds = Annotated[int, typer.Option(min=1, help="How often the writers are killed.")]
 
@@ -36,17 +47,41 @@ def speed(
     *,
     quick: Quick = False,
     beside: Concurrency = False,
+    scaling: Scale = False,
+    others: Peers = False,
     as_json: Json = False,
     out: Out = None,
     seed: Seed = 1,
 ) -> None:
     """Time writes, recalls and the import, and weigh the process."""
+    if beside + scaling + others > 1:
+        message = "Choose one of --concurrency, --scale and --peers."
+        raise typer.BadParameter(message)
+    report: Report
     if beside:
-        sizes = concurrency.QUICK if quick else concurrency.FULL
-        report: Report = concurrency.run_concurrency(sizes, seed)
+        many = concurrency.QUICK if quick else concurrency.FULL
+        report = concurrency.run_concurrency(many, seed)
+    elif scaling:
+        report = scale.run_scale(scale.QUICK if quick else scale.FULL, seed)
+    elif others:
+        report = peers.run_peers(peers.QUICK if quick else peers.FULL, seed)
     else:
         report = run_speed(QUICK if quick else FULL, seed)
     _hand_out(report, out, as_json=as_json)
+
+
+@app.command()
+def retrieval(
+    *,
+    quick: Quick = False,
+    data: Data = None,
+    as_json: Json = False,
+    out: Out = None,
+    seed: Seed = 1,
+) -> None:
+    """Ask real decision histories, by words, by meaning and by both."""
+    sizes = questions.QUICK if quick else questions.FULL
+    _hand_out(questions.run_retrieval(sizes, seed, data), out, as_json=as_json)
 
 
 @app.command()

@@ -9,13 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evomem.domain.analysis import (
+    ANALYSES,
     ANALYSIS_VERSION,
     TOKEN_PUNCTUATION,
+    Analysis,
+    analysis,
+    current,
     is_stop_word,
     terms,
+    terms_of,
     tokens,
 )
 from evomem.domain.text import fold_whitespace
+from evomem.errors import SchemaVersionError
 
 # Characters that meet in real notes far more often than chance would have it.
 TELLING = st.sampled_from(
@@ -43,6 +49,50 @@ def stored_by_fts5(stored: list[str]) -> list[str]:
         connection.execute("INSERT INTO doc VALUES (?)", (" ".join(stored),))
         rows = connection.execute('SELECT term FROM word ORDER BY "offset"')
         return [term for (term,) in rows]
+
+
+def blank_words(text: str) -> list[str]:
+    return text.casefold().split()
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """An analysis that a later version of the code might bring."""
+    version = ANALYSIS_VERSION + 1
+    monkeypatch.setitem(ANALYSES, version, Analysis(version, blank_words, blank_words))
+    return ANALYSES[version]
+
+
+def test_the_present_analysis_is_known_by_its_version():
+    assert analysis(ANALYSIS_VERSION) is current()
+    assert (current().tokens, current().terms) == (tokens, terms)
+    assert current().version == ANALYSIS_VERSION == max(ANALYSES)
+
+
+def test_an_older_analysis_stays_known_beside_the_current_one(later):
+    assert current() is later
+    assert analysis(ANALYSIS_VERSION).tokens("Houses") == ["house"]
+    assert current().tokens("Houses") == ["houses"]
+
+
+@pytest.mark.parametrize("version", [0, ANALYSIS_VERSION + 1])
+def test_an_unknown_analysis_is_refused_with_both_versions(version):
+    message = rf"text analysis {version}; this EvoMem knows {ANALYSIS_VERSION} at most. Upgrade"
+    with pytest.raises(SchemaVersionError, match=message) as caught:
+        analysis(version)
+    assert caught.value.details == {"store": version, "known": ANALYSIS_VERSION}
+    with pytest.raises(SchemaVersionError):
+        terms_of("", [version])
+
+
+def test_the_terms_for_several_versions_are_those_of_each_in_order(later):
+    query = "the old houses"
+    assert terms_of(query, [ANALYSIS_VERSION]) == terms(query) == ["old", "house"]
+    assert terms_of(query, [later.version]) == ["the", "old", "houses"]
+    both = [later.version, ANALYSIS_VERSION]
+    assert terms_of(query, both) == ["the", "old", "houses", "house"]
+    assert terms_of(query, both[::-1]) == ["old", "house", "the", "houses"]
+    assert terms_of(query, []) == []
 
 
 @given(TEXTS)
@@ -102,7 +152,7 @@ def test_punctuation_fits_into_the_tokenizer_option():
     [
         ("snake_case", "snake_case snake case"),
         ("__init__", "__init__ init"),
-        ("timeoutSeconds", "timeoutsecond timeout second"),
+        ("timeoutSeconds", "timeoutseconds timeoutsecond timeout second"),
         ("timeout_seconds", "timeout_seconds timeout second"),
         ("HTTPServer2", "httpserver2 http server 2"),
         ("SQLite", "sqlite"),

@@ -13,15 +13,8 @@ from evomem import (
     parse_recall,
     parse_remember,
 )
-from evomem.domain.request import (
-    Amendment,
-    ListOptions,
-    ListRequest,
-    RecallOptions,
-    RecallRequest,
-    RememberOptions,
-    RememberRequest,
-)
+from evomem.domain.question import ListOptions, ListRequest, RecallOptions, RecallRequest
+from evomem.domain.request import Amendment, RememberOptions, RememberRequest
 from evomem.domain.text import MAX_TEXT_BYTES
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
@@ -241,10 +234,41 @@ def test_recall_options_are_read():
             "as_of": "2026-03-01",
             "known_at": LATER.timestamp(),
             "include_removed": True,
+            "tags_any": ["b", " "],
+            "tags_none": "c",
+            "relation": "caused_by",
+            "since": MARCH,
+            "until": LATER.isoformat(),
+            "status": "active",
+            "ranking": "lexical",
+            "max_tokens": 100,
+            "deadline_ms": 50,
+            "explain": True,
         }
     )
     assert request == RecallRequest(
-        "x", 100, "eu", ("a",), "s", {"n": 1}, True, 0, True, MARCH, LATER, True
+        "x",
+        k=100,
+        scope="eu",
+        tags=("a",),
+        tags_any=("b",),
+        tags_none=("c",),
+        session="s",
+        filter={"n": 1},
+        relation="caused_by",
+        since=MARCH,
+        until=LATER,
+        include_children=True,
+        as_of=MARCH,
+        known_at=LATER,
+        status="active",
+        ranking="lexical",
+        include_history=True,
+        history_depth=0,
+        include_removed=True,
+        max_tokens=100,
+        deadline_ms=50,
+        explain=True,
     )
 
 
@@ -294,6 +318,17 @@ def test_a_time_by_another_name_is_refused(name):
         {"include_removed": None},
         {"filter": 7},
         {"tags": 7},
+        {"tags_any": 7},
+        {"tags_none": [1]},
+        {"relation": "Not A Kind"},
+        {"since": "soon"},
+        {"since": "2026-03-02", "until": "2026-03-01"},
+        {"status": "superseded"},
+        {"status": ["active"]},
+        {"ranking": "best"},
+        {"max_tokens": 0},
+        {"deadline_ms": 0.5},
+        {"explain": "yes"},
     ],
     ids=str,
 )

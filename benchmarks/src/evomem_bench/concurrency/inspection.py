@@ -37,10 +37,10 @@ _HALVES = {
         SELECT id FROM patch WHERE sequence NOT IN (SELECT sequence FROM operation)
         AND sequence NOT IN (SELECT sequence FROM event)""",
     "node without index entry": """
-        SELECT id FROM node WHERE row NOT IN (SELECT row FROM search_doc)
+        SELECT id FROM node WHERE row NOT IN (SELECT row >> 10 FROM search_doc)
         AND row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL)""",
     "index entry without node": """
-        SELECT row FROM search_doc WHERE row NOT IN (SELECT row FROM node)""",
+        SELECT row FROM search_doc WHERE row >> 10 NOT IN (SELECT row FROM node)""",
     "version without link to one before": """
         SELECT node.id FROM node WHERE version > 1 AND NOT EXISTS (
             SELECT 1 FROM edge JOIN node AS older ON older.row = edge.old

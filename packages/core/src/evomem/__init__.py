@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         Page,
         PendingReview,
         RecallResult,
+        ReindexResult,
         RememberResult,
         Stats,
     )
@@ -135,6 +136,7 @@ __all__ = [
     "ReadOnlyError",
     "RecallRequest",
     "RecallResult",
+    "ReindexResult",
     "RememberRequest",
     "RememberResult",
     "Remove",
@@ -203,6 +205,7 @@ _DOMAIN = {
         "Page",
         "PendingReview",
         "RecallResult",
+        "ReindexResult",
         "RememberResult",
         "Stats",
     ),

@@ -99,6 +99,20 @@ K = Parameter(
 SCOPE = Parameter("scope", TEXT, "Answer with what holds there, such as production.")
 TAGS = Parameter("tags", TEXTS, "Only nodes with all of these tags.")
 SESSION = Parameter("session", TEXT, "Only nodes of this session.")
+TAGS_ANY = Parameter("tags_any", TEXTS, "Only nodes with one of these tags at least.")
+TAGS_NONE = Parameter("tags_none", TEXTS, "Only nodes with none of these tags.")
+RELATION = Parameter("relation", TEXT, "Only nodes with such a relation, for example caused_by.")
+SINCE = Parameter("since", TIME, "ISO 8601 time: only what was recorded then or later.")
+UNTIL = Parameter("until", TIME, "ISO 8601 time: only what was recorded before.")
+DEADLINE_MS = Parameter(
+    "deadline_ms", whole(1, 600_000), "Answer with the best found after so many milliseconds."
+)
+MAX_TOKENS = Parameter(
+    "max_tokens",
+    whole(1, 1_000_000),
+    "About how many tokens the answers may take; history goes first.",
+)
+EXPLAIN = Parameter("explain", FLAG, "Tell why each answer stands where it stands.", default=False)
 AS_OF = Parameter("as_of", TIME, "ISO 8601 time in the world: tell what held then.")
 KNOWN_AT = Parameter("known_at", TIME, "ISO 8601 time: tell what this memory knew then.")
 
@@ -121,8 +135,16 @@ RECALL = (
     ),
     SCOPE,
     TAGS,
+    TAGS_ANY,
+    TAGS_NONE,
     SESSION,
     Parameter("filter", OBJECT, "Only nodes whose metadata has these values."),
+    RELATION,
+    SINCE,
+    UNTIL,
     AS_OF,
     KNOWN_AT,
+    MAX_TOKENS,
+    DEADLINE_MS,
+    EXPLAIN,
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PLUGIN_GROUP = "evomem.commands"
 
 _FLAGS = ("--json",)
-_VALUED = ("--db", "--namespace", "--config")
+_VALUED = ("--db", "--namespace", "--config", "--embedder")
 
 
 class EvoMemGroup(TyperGroup):

@@ -21,7 +21,7 @@ INTERRUPTED = 130
 app = typer.Typer(
     cls=EvoMemGroup,
     help="A memory for AI agents that knows when a decision was replaced.",
-    epilog="--db, --namespace, --json and --config may stand before or after the command. "
+    epilog="--db, --namespace, --json, --config and --embedder may stand before or after the command. "
     "Exit codes: 0 done, 1 refused, 2 wrong usage.",
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
@@ -51,6 +51,12 @@ def begin(
         str | None,
         typer.Option(metavar="PATH", help="The policy file; default $EVOMEM_CONFIG, else no file."),
     ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What makes vectors; default $EVOMEM_EMBEDDER, else none."
+        ),
+    ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Take the global options."""
@@ -64,7 +70,7 @@ def begin(
         ctx.fail("Missing command.")
     for line in unread_variables(os.environ):
         warn(line)
-    ctx.obj = Session(db, namespace, json, config)
+    ctx.obj = Session(db, namespace, json, config, embedder)
 
 
 def _print_version(*, as_json: bool) -> None:
@@ -92,6 +98,7 @@ app.add_typer(patches.app, name="patch")
 app.command("policy")(policy.policy)
 app.command("export")(audit.export)
 app.command("doctor")(audit.doctor)
+app.command("reindex")(store.reindex)
 app.command("demo")(demo.demo)
 
 

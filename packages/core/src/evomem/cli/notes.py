@@ -12,7 +12,20 @@ import typer
 from typer.models import OptionInfo
 
 from evomem.cli import printing
-from evomem.cli.reading import AsOf, Children, KnownAt, Scope, SessionName, Tags, time_option
+from evomem.cli.reading import (
+    AnyTag,
+    AsOf,
+    Children,
+    KnownAt,
+    NoTag,
+    Relation,
+    Scope,
+    SessionName,
+    Since,
+    Tags,
+    Until,
+    time_option,
+)
 from evomem.cli.session import Session
 from evomem.domain.question import RecallOptions
 from evomem.domain.request import RememberOptions
@@ -113,7 +126,12 @@ def recall(
     k: Annotated[int, typer.Option("-k", help="How many answers at most, 1 to 100.")] = 5,
     scope: Scope = None,
     tag: Tags = None,
+    any_tag: AnyTag = None,
+    no_tag: NoTag = None,
     session: SessionName = None,
+    relation: Relation = None,
+    since: Since = None,
+    until: Until = None,
     filters: Annotated[
         list[str] | None,
         typer.Option("--filter", metavar="KEY=VALUE", help="Only nodes with this metadata."),
@@ -125,6 +143,21 @@ def recall(
     children: Children = False,
     as_of: AsOf = None,
     known_at: KnownAt = None,
+    status: Annotated[
+        str, typer.Option(help="Only answers that are active, scheduled, or all.")
+    ] = "all",
+    ranking: Annotated[
+        str, typer.Option(help="lexical, vector, hybrid, or auto: by what the memory has.")
+    ] = "auto",
+    max_tokens: Annotated[
+        int | None, typer.Option(help="About how many tokens the answers may take as text.")
+    ] = None,
+    deadline_ms: Annotated[
+        int | None, typer.Option(help="Answer with the best found after so many milliseconds.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell why each answer stands where it stands.")
+    ] = False,
 ) -> None:
     """Answer a question with what is in force, whatever version it matches."""
     here: Session = ctx.obj
@@ -132,13 +165,23 @@ def recall(
         k=k,
         scope=scope,
         tags=tag or (),
+        tags_any=any_tag or (),
+        tags_none=no_tag or (),
         session=session,
+        relation=relation,
+        since=since,
+        until=until,
         filter={key: _value(value) for key, value in _pairs(filters or [], "--filter")},
         include_history=history or depth is not None,
         history_depth=5 if depth is None else depth,
         include_children=children,
         as_of=as_of,
         known_at=known_at,
+        status=status,
+        ranking=ranking,
+        max_tokens=max_tokens,
+        deadline_ms=deadline_ms,
+        explain=explain,
     )
     with here.read() as memory:
         here.answer(memory.recall(" ".join(query), **options), printing.recalled)

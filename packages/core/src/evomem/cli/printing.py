@@ -24,6 +24,7 @@ from evomem.domain.result import (
     Page,
     PendingReview,
     RecallResult,
+    ReindexResult,
     RememberResult,
     Stats,
 )
@@ -85,10 +86,7 @@ def recalled(console: Console, result: RecallResult, *, memories: bool = False) 
         line(console, ("Weak match: these may not answer the question.", "yellow"))
     for number, hit in enumerate(result.hits, 1):
         _hit(console, number, hit, memories=memories)
-    notes = list(result.warnings)
-    if result.partial:
-        notes.append("The search was cut short by its deadline.")
-    warnings(console, notes)
+    warnings(console, result.warnings)
 
 
 def node(console: Console, node: MemoryNode) -> None:
@@ -165,10 +163,22 @@ def stats(console: Console, result: Stats) -> None:
         "patches": result.patches,
         "to review": result.pending_reviews,
     }
-    if result.missing_vectors:
+    if result.embedder:
+        rows["embedder"] = result.embedder
         rows["no vector"] = result.missing_vectors
     for label, value in rows.items():
         line(console, (f"{label:<10} ", "dim"), str(value))
+
+
+def reindexed(console: Console, result: ReindexResult) -> None:
+    """Print how many vectors were added, and what is still without one."""
+    if result.embedder is None:
+        line(console, "No embedder: nothing to embed. Name one, as in: --embedder minilm")
+        return
+    line(console, ("Embedded ", "bold"), f"{result.embedded} with {result.embedder}")
+    if result.missing:
+        line(console, f"Still without a vector: {result.missing}")
+    warnings(console, filter(None, [result.failure]))
 
 
 def warnings(console: Console, given: Iterable[str]) -> None:

@@ -32,7 +32,20 @@ Tags = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="TAG", help="Only nodes with this tag; may be repeated."),
 ]
+AnyTag = Annotated[
+    list[str] | None,
+    typer.Option("--any-tag", metavar="TAG", help="Only nodes with one of these; may be repeated."),
+]
+NoTag = Annotated[
+    list[str] | None,
+    typer.Option("--no-tag", metavar="TAG", help="Only nodes without this tag; may be repeated."),
+]
 SessionName = Annotated[str | None, typer.Option(help="Only nodes of this session.")]
+Relation = Annotated[
+    str | None, typer.Option(metavar="KIND", help="Only nodes with such a relation: caused_by, ...")
+]
+Since = Annotated[str | None, time_option("Only what was recorded then or later")]
+Until = Annotated[str | None, time_option("Only what was recorded before")]
 Children = Annotated[bool, typer.Option("--children", help="Also from the namespaces below.")]
 AsOf = Annotated[str | None, time_option("Tell what held then")]
 KnownAt = Annotated[str | None, time_option("Tell what was known then")]
@@ -103,7 +116,12 @@ def search(
     ] = False,
     scope: Scope = None,
     tag: Tags = None,
+    any_tag: AnyTag = None,
+    no_tag: NoTag = None,
     session: SessionName = None,
+    relation: Relation = None,
+    since: Since = None,
+    until: Until = None,
     children: Children = False,
     as_of: AsOf = None,
     known_at: KnownAt = None,
@@ -115,7 +133,12 @@ def search(
         include_removed=include_removed,
         scope=scope,
         tags=tag or (),
+        tags_any=any_tag or (),
+        tags_none=no_tag or (),
         session=session,
+        relation=relation,
+        since=since,
+        until=until,
         include_children=children,
         as_of=as_of,
         known_at=known_at,
@@ -131,7 +154,12 @@ def list_nodes(
     ] = "active",
     scope: Scope = None,
     tag: Tags = None,
+    any_tag: AnyTag = None,
+    no_tag: NoTag = None,
     session: SessionName = None,
+    relation: Relation = None,
+    since: Since = None,
+    until: Until = None,
     children: Children = False,
     as_of: AsOf = None,
     known_at: KnownAt = None,
@@ -144,7 +172,12 @@ def list_nodes(
         status=status,
         scope=scope,
         tags=tag or (),
+        tags_any=any_tag or (),
+        tags_none=no_tag or (),
         session=session,
+        relation=relation,
+        since=since,
+        until=until,
         include_children=children,
         as_of=as_of,
         known_at=known_at,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 import evomem
-from evomem.cli.environment import NAMESPACE_VARIABLE
+from evomem.cli.environment import EMBEDDER_VARIABLE, NAMESPACE_VARIABLE
 from evomem.domain.namespace import DEFAULT_NAMESPACE
 from evomem.domain.plain import to_plain
 
@@ -40,12 +40,14 @@ class Session:
         namespace: Labels joined by `/`, as given; None takes `EVOMEM_NAMESPACE`, else `default`.
         json: Whether to print one JSON document instead of text.
         config: Path of the settings file; None takes `EVOMEM_CONFIG`, else the defaults.
+        embedder: Name of what makes vectors; None takes `EVOMEM_EMBEDDER`, else `none`.
     """
 
     db: str | None = None
     namespace: str | None = None
     json: bool = False
     config: str | None = None
+    embedder: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -55,6 +57,13 @@ class Session:
             given = os.environ.get(NAMESPACE_VARIABLE, "").strip() or None
         return DEFAULT_NAMESPACE if given is None else tuple(given.split("/"))
 
+    @property
+    def vectors(self) -> str:
+        """The name of the embedder to open with."""
+        if self.embedder is not None:
+            return self.embedder
+        return os.environ.get(EMBEDDER_VARIABLE, "").strip() or "none"
+
     def open(self, *, linking: str = "suggest", cronista: str = "lite") -> evomem.Memory:
         """Open the memory for writing; a missing store is made."""
         return evomem.open(
@@ -62,17 +71,29 @@ class Session:
             namespace=self.labels,
             linking=linking,
             cronista=cronista,
+            embedder=self.vectors,
             config=self.config,
         )
 
     def read(self) -> evomem.Memory:
         """Open the memory for reading; a missing store is an error, not an empty new one."""
-        return evomem.open(self.db, namespace=self.labels, read_only=True, config=self.config)
+        return evomem.open(
+            self.db,
+            namespace=self.labels,
+            read_only=True,
+            embedder=self.vectors,
+            config=self.config,
+        )
 
     @property
     def options(self) -> list[str]:
         """The global options as they were given, to repeat in a command that is shown."""
-        given = {"--db": self.db, "--namespace": self.namespace, "--config": self.config}
+        given = {
+            "--db": self.db,
+            "--namespace": self.namespace,
+            "--config": self.config,
+            "--embedder": self.embedder,
+        }
         return [
             word for name, value in given.items() if value is not None for word in (name, value)
         ]

@@ -8,12 +8,14 @@ punctuation, then per piece the whole and its parts. Everything here is linear i
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from evomem.domain.stemming import stem
 from evomem.domain.stopwords import STOP_WORDS
+from evomem.errors import SchemaVersionError
 
 # Raised whenever the tokens of any text change: an index is queried with the version it was
 # built with.
@@ -132,6 +134,56 @@ def terms(query: str) -> list[str]:
     return [term for term in every if term not in _STOP_STEMS] or list(every)
 
 
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One way to turn texts into tokens, the same for as long as an index carries its version.
+
+    Attributes:
+        version: A number above those of earlier ways.
+        tokens: Lists what an index stores for a text, in text order, with repeats.
+        terms: Lists the distinct terms of a query, in order.
+    """
+
+    version: int
+    tokens: Callable[[str], list[str]]
+    terms: Callable[[str], list[str]]
+
+
+ANALYSES: dict[int, Analysis] = {ANALYSIS_VERSION: Analysis(ANALYSIS_VERSION, tokens, terms)}
+"""Every analysis that an index may carry, by version."""
+
+
+def current() -> Analysis:
+    """Return the analysis for new indexes, the latest."""
+    return ANALYSES[max(ANALYSES)]
+
+
+def analysis(version: int) -> Analysis:
+    """Return the analysis that an index carries.
+
+    Raises:
+        SchemaVersionError: It is of a later version of EvoMem.
+    """
+    if version not in ANALYSES:
+        newest = max(ANALYSES)
+        message = (
+            f"The search index was made by text analysis {version}; this EvoMem knows {newest} at "
+            "most. Upgrade EvoMem (pip install -U evomem-core) to use it."
+        )
+        raise SchemaVersionError(message, store=version, known=newest)
+    return ANALYSES[version]
+
+
+def terms_of(query: str, versions: Iterable[int]) -> list[str]:
+    """List the distinct terms of a query for an index that carries several versions.
+
+    Raises:
+        SchemaVersionError: One is of a later version of EvoMem.
+    """
+    every = [term for version in versions for term in analysis(version).terms(query)]
+    return list(dict.fromkeys(every))
+
+
 def is_stop_word(token: str) -> bool:
     """Tell whether a token, as made by `tokens`, carries no topic."""
     return token in _STOP_STEMS
@@ -228,7 +280,8 @@ def _word_tokens(word: str) -> list[str]:
     if _ACRONYMS.fullmatch(word):
         found.append(folded[:-1])
     elif _HUMP.search(word) and (parts := _camel_parts(word)):
-        found += parts
+        # fetchItems is not fetchItem, yet a query in small letters shows no border of its words.
+        found = [folded, *found, *parts]
     elif not word.isalpha() and (match := _LETTERS_NUMBER.fullmatch(folded)):
         found += [_stem_plain(part) for part in match.groups() if part and part != "v"]
     return found

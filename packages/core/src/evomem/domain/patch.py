@@ -138,6 +138,9 @@ class Patch:
             removes or revives, and the newer end of every edge that it opens or closes.
         suggestions: Links left to the caller.
         expects: What must still hold.
+        embedder: What made the vectors.
+        vectors: Vectors of new nodes, unit length, 32-bit floats, little-endian; derived, so that
+            no seal covers them and no audit tells them.
     """
 
     id: str
@@ -161,15 +164,27 @@ class Patch:
     operations: tuple[Operation, ...] = ()
     suggestions: tuple[SuggestedLink, ...] = ()
     expects: Expectations = Expectations()
+    embedder: str | None = field(default=None, compare=False)
+    vectors: Mapping[str, bytes] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of a commit; `recorded_at` never lies before that of an earlier one."""
+    """Proof of a commit.
+
+    Attributes:
+        patch_id: The patch's id.
+        sequence: Its place in the store's one order.
+        recorded_at: System time of the commit; never before that of an earlier one.
+        vectors: How many of the patch's vectors were stored.
+        warnings: What the caller should know.
+    """
 
     patch_id: str
     sequence: int
     recorded_at: datetime
+    vectors: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

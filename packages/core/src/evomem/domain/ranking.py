@@ -37,8 +37,9 @@ POSTING_BUDGET = 50_000
 
 # Less than this is no ground to stand on; `evomem-bench retrieval` measures both on questions that
 # a memory can and cannot answer.
-SUFFICIENT_SHARE = 0.3
+SUFFICIENT_COVERAGE = 0.5
 SUFFICIENT_SIMILARITY = 0.5
+_DAMPING: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ class Corpus:
         found = self.frequency.get(term, 0)
         return math.log(1 + max(0.0, self.documents - found + 0.5) / (found + 0.5))
 
+    def damped_idf(self, term: str) -> float:
+        """Return the weight of a term as if the memory were larger and knew every word."""
+        found = max(1, self.frequency.get(term, 0))
+        return math.log(1 + (self.documents + _DAMPING - found + 0.5) / (found + 0.5))
+
 
 class Document(NamedTuple):
     """The indexed terms of a node, for each grade joined by blanks."""
@@ -80,13 +86,15 @@ class SearchHit(NamedTuple):
     Attributes:
         node_id: The node.
         score: BM25, higher is better.
-        share: Share of the query's terms that it holds, weighted by idf, 0 to 1.
+        coverage: How much of the query it covers, 0 to 2.2: the weights of the terms by how well
+            each is met, over those of all terms. A rare term weighs more, but less so in a small
+            memory, where every word is rare.
         terms: The matched terms, with what each adds to the score.
     """
 
     node_id: str
     score: float
-    share: float
+    coverage: float
     terms: tuple[tuple[str, float], ...]
 
 
@@ -143,10 +151,11 @@ class Weights(dict[int, float]):
 class Scorer:
     """BM25 of one query over one corpus."""
 
-    def __init__(self, terms: Iterable[str], corpus: Corpus) -> None:
+    def __init__(self, terms: Sequence[str], corpus: Corpus) -> None:
         self._idf = {term: corpus.idf(term) for term in terms}
         self.weights = {term: Weights(idf, corpus.mean) for term, idf in self._idf.items()}
-        self._whole = sum(self._idf.values()) or 1.0
+        self._damped = {term: corpus.damped_idf(term) for term in terms}
+        self._whole = sum(self._damped.values()) or 1.0
 
     def score(self, document: Document) -> SearchHit:
         """Score one candidate."""
@@ -158,8 +167,9 @@ class Scorer:
                     added[term] = weights[grade]
         # In the order of the query, so that a sum does not depend on the order of the grades.
         matched = tuple((term, added[term]) for term in self._idf if term in added)
-        share = sum(self._idf[term] for term, _ in matched) / self._whole
-        return SearchHit(document.node_id, sum(part for _, part in matched), share, matched)
+        met = sum(self._damped[term] * part / self._idf[term] for term, part in matched)
+        score = sum(part for _, part in matched)
+        return SearchHit(document.node_id, score, met / self._whole, matched)
 
     def bound(self, left_out: Iterable[str]) -> float:
         """Return what a document can score at most by these terms alone (MaxScore)."""
@@ -167,9 +177,9 @@ class Scorer:
 
 
 class Evidence(NamedTuple):
-    """What speaks for an answer: its share of the query's terms, and its cosine to the query."""
+    """What speaks for an answer: its coverage of the query, and its cosine to it."""
 
-    share: float
+    coverage: float
     similarity: float
 
 
@@ -183,5 +193,6 @@ def is_sufficient(answers: Sequence[Evidence], *, blank: bool) -> bool:
     if blank:
         return bool(answers)
     return any(
-        share >= SUFFICIENT_SHARE or near >= SUFFICIENT_SIMILARITY for share, near in answers
+        covered >= SUFFICIENT_COVERAGE or near >= SUFFICIENT_SIMILARITY
+        for covered, near in answers
     )

@@ -7,7 +7,7 @@ in words; dates alone do not do it. So the marker stands first on each line.
 from __future__ import annotations
 
 from evomem.domain.node import MemoryNode, Status
-from evomem.domain.result import Hit, RecallResult
+from evomem.domain.result import Explanation, Hit, RecallResult
 from evomem.domain.text import fold_whitespace
 
 _NOTHING = "No memory answers this."
@@ -49,6 +49,19 @@ def remarks(hit: Hit) -> list[str]:
         lines.append(f"the same is stated by {', '.join(hit.same)}")
     if hit.scheduled:
         lines.append(f"will be replaced by {', '.join(hit.scheduled)} (status: scheduled)")
+    return lines + (explained(hit.why, hit.explanation) if hit.explanation else [])
+
+
+def explained(why: str, explanation: Explanation) -> list[str]:
+    """Return why an answer stands where it stands, a line each."""
+    terms = ", ".join(f"{term} {score:.2f}" for term, score in explanation.terms)
+    ranks = (("words", explanation.lexical_rank), ("meaning", explanation.vector_rank))
+    places = ", ".join(f"by {name} {rank}" for name, rank in ranks if rank)
+    lines = [f"why: {why}" + (f" (place {places})" if places else "")]
+    if terms:
+        lines.append(f"terms: {terms}")
+    if explanation.above_next:
+        lines.append(f"above the next: {explanation.above_next}")
     return lines
 
 

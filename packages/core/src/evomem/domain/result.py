@@ -247,9 +247,10 @@ class Stats(Result):
         texts: Texts.
         patches: Commits.
         pending_reviews: Suggestions that wait for an answer.
-        missing_vectors: Nodes without the vector they should have.
+        missing_vectors: Nodes without a vector by `embedder`; `reindex` adds them.
         size_bytes: Of the whole store on disk.
         location: Where the path came from: `argument`, `EVOMEM_DB`, or `default`.
+        embedder: Name of the embedder that the memory was opened with.
     """
 
     store_id: str
@@ -263,3 +264,21 @@ class Stats(Result):
     missing_vectors: int
     size_bytes: int
     location: str = "argument"
+    embedder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexResult(Result):
+    """What became of a `reindex`.
+
+    Attributes:
+        embedder: Name of the embedder; None if the memory has none, and nothing was embedded.
+        embedded: Vectors that it added.
+        missing: Nodes that are still without one.
+        failure: Why some are, as far as the embedder said.
+    """
+
+    embedder: str | None = None
+    embedded: int = 0
+    missing: int = 0
+    failure: str | None = None

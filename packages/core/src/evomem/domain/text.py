@@ -49,3 +49,8 @@ def digest(text: str, scope: str | None, slot: str | None) -> bytes:
     """Return what equal notes of a namespace share: folded text, scope and slot."""
     parts = (fold_whitespace(text), scope or "", slot or "")
     return hashlib.sha256("\x1f".join(parts).encode()).digest()[:16]
+
+
+def to_embed(subject: str | None, text: str) -> str:
+    """Return what an embedder is given of a note."""
+    return f"{subject}\n{text}" if subject else text

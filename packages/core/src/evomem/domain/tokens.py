@@ -28,6 +28,8 @@ def fit(result: RecallResult, most: int) -> RecallResult:
         result: The answers.
         most: Tokens that `result.to_text()` may have, by `estimate_tokens`.
     """
+    if estimate_tokens(result.to_text()) <= most:
+        return result
     room = most - estimate_tokens(render_recall(replace(result, hits=())))
     olds = [[estimate_tokens(line) for line in render_replaced(hit)] for hit in result.hits]
     heads = [
@@ -43,8 +45,6 @@ def fit(result: RecallResult, most: int) -> RecallResult:
     while over > 0 and len(heads) > 1:
         over -= heads.pop()
         cut += 1
-    if not told and not cut:
-        return result
     warning = f"To fit {most} tokens, {_counted(told, cut)} left out."
     if over > 0:
         warning += " The first answer alone takes more."

@@ -20,6 +20,7 @@ from evomem.domain.lineage import Lineage
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Commit, MemoryState, Patch, Receipt, Replay, SlotKey, Step
+from evomem.domain.progress import Progress
 from evomem.domain.ranking import POSTING_BUDGET, SearchHit
 
 
@@ -81,11 +82,13 @@ class SearchResult:
         hits: All that were scored; ties go to the later node.
         bound: What a node that is not among them can score at most; 0 if none was left out.
         partial: True if the deadline cut the search short.
+        approximate: True if the search went by rounded vectors and may have missed a better node.
     """
 
     hits: Sequence[SearchHit] = ()
     bound: float = 0.0
     partial: bool = False
+    approximate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,14 @@ class Reader(Protocol):
         """Return the view as of the commit before `sequence`."""
         ...
 
+    def analyses(self, reach: Reach) -> tuple[int, ...]:
+        """Return every version of text analysis that documents may carry, the newest first.
+
+        One as a rule, the current one where there is no document; `analysis.terms_of` makes the
+        terms to search for. With several, counts are of a mixed index: no answer is exact.
+        """
+        ...
+
     def search(
         self, reach: Reach, terms: Sequence[str], filters: Filters, limits: SearchLimits
     ) -> SearchResult:
@@ -149,6 +160,10 @@ class Reader(Protocol):
     ) -> SearchResult:
         """Rank the nodes by the cosine of their vectors by `embedder`, purged ones never.
 
+        Filters apply before any limit: it looks at ever more vectors until enough nodes pass. The
+        hits have no terms; `bound` is the cosine of the last vector looked at, or 1 if vectors
+        were rounded.
+
         Args:
             reach: What may be seen.
             embedder: Only its vectors are compared.
@@ -158,8 +173,13 @@ class Reader(Protocol):
         """
         ...
 
-    def unembedded(self, reach: Reach, embedder: str, limit: int) -> dict[str, str]:
-        """Return at most `limit` nodes without a vector by `embedder`, with what to embed."""
+    def unembedded(
+        self, reach: Reach, embedder: str, limit: int, *, after: str | None = None
+    ) -> dict[str, str]:
+        """Return at most `limit` nodes without a vector by `embedder`, with what to embed.
+
+        Nodes come in a fixed order, behind the node `after`.
+        """
         ...
 
     def missing_vectors(self, reach: Reach, embedder: str) -> int:
@@ -288,10 +308,28 @@ class Engine(Protocol):
         Commits of a store are serial: what the patch expects, absences included, holds until it
         is written, sequences grow by one, and no commit becomes visible after a later one.
 
+        A vector of another dimension than the first of its embedder is left out, and the receipt
+        counts those that were not.
+
         Raises:
             StaleError: An expectation of the patch no longer holds; nothing was written.
             EngineBusyError: Another writer held the store for too long.
             ReadOnlyError: The store may not be written.
+            SchemaVersionError: The namespace carries a text analysis of a later version.
+        """
+        ...
+
+    def reanalyse(self, reach: Reach, limit: int) -> Progress:
+        """Make at most `limit` documents of one namespace anew by the current text analysis.
+
+        One short transaction: call it until all is done. From the first call on, what is written
+        there is of the current analysis. It goes on where a killed process stopped, and several
+        may run at once, beside writers.
+
+        Raises:
+            SchemaVersionError: A namespace in reach carries an analysis of a later version.
+            EngineBusyError: Another writer held the store for too long.
+            ReadOnlyError: There is work to do, and the store may not be written.
         """
         ...
 
@@ -299,7 +337,8 @@ class Engine(Protocol):
         """Store vectors of nodes that have none by `embedder`, in one short transaction.
 
         Returns:
-            How many were stored: nodes that were purged or embedded meanwhile are left out.
+            How many were stored: nodes that were purged or embedded meanwhile are left out, and so
+            are vectors of another dimension than the embedder's first.
         """
         ...
 

@@ -71,6 +71,8 @@ class _Search:
         self._hits: dict[int, SearchHit] = {}
         self._seen: set[int] = set()
         self._rest = 0.0
+        self._dropped = 0.0
+        self._closed = False
 
     def run(self) -> SearchResult:
         """Search until the first `depth` are certain, or the limits end it."""
@@ -82,15 +84,20 @@ class _Search:
             settled = self._rank(_MOST_SCORED)
         ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, -item[0]))
         partial = self._expired()
-        bound = self._scorer.bound(self._frequency) if partial else self._rest
+        rest = self._scorer.bound(self._frequency) if partial else self._rest
+        bound = max(rest, self._dropped)
         return SearchResult([hit for _, hit in ordered], bound, partial=partial)
 
     def _look_up(self) -> bool:
         """Add whole lists within the budget; true once the others cannot matter."""
         spent = 0
-        while self._pending and not self._expired():
+        while self._pending:
             term = self._pending[0]
             count = self._frequency[term]
+            if self._expired():
+                if not spent:
+                    self._add(term, self._index.postings(term, _MOST_SCORED, None))
+                break
             if spent + count > self._budget:
                 if not spent:
                     self._sample()
@@ -121,6 +128,11 @@ class _Search:
 
     def _add(self, term: str, postings: Sequence[int]) -> None:
         weights, parts = self._scorer.weights[term], self._parts
+        if self._closed:
+            for posting in postings:
+                if (row := posting >> GRADE_BITS) in parts:
+                    parts[row] += weights[posting & GRADE_MASK]
+            return
         get = parts.get
         for posting in postings:
             row = posting >> GRADE_BITS
@@ -137,6 +149,11 @@ class _Search:
         self._score(self._first())
         kth = self._kth()
         contenders = self._above(kth - unseen)
+        # The others cannot come among the first any more, nor can what no list held so far if the
+        # terms left are not enough for it.
+        self._parts = {row: part for part, row in contenders}
+        self._dropped = max(self._dropped, kth)
+        self._closed = kth >= unseen
         if or_none and len(contenders) > most:
             return False
         contenders.sort(reverse=True)
@@ -148,7 +165,7 @@ class _Search:
             if len(self._hits) >= max(most, self._depth) or self._expired():
                 return False
             self._score([row for _, row in contenders[start : start + _PAGE]])
-        self._rest = max(unseen, kth)
+        self._rest = unseen
         return self._kth() >= unseen
 
     def _first(self) -> list[int]:

@@ -70,6 +70,7 @@ class AsyncMemory:
     changes = _threaded(Memory.changes)
     stats = _threaded(Memory.stats)
     doctor = _threaded(Memory.doctor)
+    reindex = _threaded(Memory.reindex)
     export_audit = _threaded(Memory.export_audit)
     close = _threaded(Memory.close)
 

@@ -70,7 +70,7 @@ def apply(context: Context, asked: ApplyRequest) -> PatchResult:
             sequence=receipt.sequence,
             operations=applied(draft.operations, texts, records),
             evidence=tuple(sorted(request.evidence)),
-            warnings=(*request.warnings, *_scheduled(draft)),
+            warnings=(*request.warnings, *_scheduled(draft), *receipt.warnings),
         )
 
     return until_current(attempt)

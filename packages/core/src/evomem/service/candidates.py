@@ -34,6 +34,9 @@ MAX_CANDIDATES = 8
 _LINK_TERMS, _LINKING = 8, SearchLimits(depth=4 * MAX_CANDIDATES, budget=5000)
 _COPY_TERMS, _COPYING = 4, SearchLimits(depth=MAX_CANDIDATES, budget=2000)
 
+# Replaced nodes of one patch whose copies are looked for.
+_MOST_CHECKED = 50
+
 # Two notes that share this much of their words say the same to a reader.
 _NEAR_COPY = 0.8
 
@@ -120,7 +123,9 @@ def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) ->
 def copy_warnings(
     context: Context, reader: Reader, replaced: Iterable[str], own: Container[str], at: datetime
 ) -> dict[str, list[str]]:
-    """Say, for every node just replaced, which near-copies of it stay active.
+    """Say, for the nodes just replaced, which near-copies of them stay active.
+
+    Of a patch that replaces very many only the first are looked at: each costs a search.
 
     Args:
         context: The open memory.
@@ -135,7 +140,7 @@ def copy_warnings(
             for copy in near_copies(context, reader, old, at)
             if copy not in own
         ]
-        for old in dict.fromkeys(replaced)
+        for old in list(dict.fromkeys(replaced))[:_MOST_CHECKED]
     }
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from evomem.cronista.base import Cronista
 from evomem.domain.identifiers import PREFIX_CHARS, describe
 from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.patch import Patch, Receipt
 from evomem.domain.policy import Policy
-from evomem.embed.checked import Embeddings
 from evomem.engines.base import Engine, Reader, StaleError
 from evomem.errors import EngineBusyError, InvalidRequestError, NotFoundError
 from evomem.linker.base import Linker
 from evomem.redaction.base import Detector
+from evomem.service.embedding import RecentVectors, commit_with_vectors
+
+if TYPE_CHECKING:
+    from evomem.embed.checked import Embeddings
 
 LINKING_MODES = ("off", "suggest", "auto")
 
@@ -46,6 +49,7 @@ class Context:
         detector: Finds secrets; None if the policy does not ask for it.
         embeddings: Turns texts into vectors; None if the memory searches by words alone.
         clock: Tells system time.
+        recent_vectors: What the embedder answered lately.
     """
 
     engine: Engine
@@ -57,6 +61,7 @@ class Context:
     detector: Detector | None = None
     embeddings: Embeddings | None = None
     clock: Callable[[], datetime] = system_clock
+    recent_vectors: RecentVectors = field(default_factory=RecentVectors)
 
     def time(self, reader: Reader) -> datetime:
         """Return the present time, never before the latest commit seen.
@@ -78,14 +83,16 @@ class Context:
         return reader.known_by(known_at), as_of or known_at
 
     def commit(self, patch: Patch) -> Receipt:
-        """Write a patch, if the policy lists what it does.
+        """Write a patch, if the policy lists what it does, with the vectors of its nodes.
 
         Raises:
             PolicyDeniedError: It does not.
             StaleError: The plan is outdated; nothing was written.
         """
         self.policy.check_operations(step.op for step in patch.operations)
-        return self.engine.commit(patch)
+        if self.embeddings is None:
+            return self.engine.commit(patch)
+        return commit_with_vectors(self, self.embeddings, patch)
 
     @property
     def reach(self) -> Reach:

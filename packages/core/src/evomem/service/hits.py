@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from evomem.domain.edge import SUCCESSION
 from evomem.domain.namespace import Reach
-from evomem.domain.node import MemoryNode, Status
+from evomem.domain.node import MemoryNode, NodeRecord, Status
 from evomem.domain.question import RecallRequest
 from evomem.domain.result import Amended, Contribution, Explanation, Hit, Matched
 from evomem.engines.base import Reader
@@ -38,12 +38,27 @@ class Shown:
 
 
 def build_hits(
-    reader: Reader, reach: Reach, request: RecallRequest, shown: Sequence[Shown], at: datetime
+    reader: Reader,
+    reach: Reach,
+    request: RecallRequest,
+    shown: Sequence[Shown],
+    records: Mapping[str, NodeRecord],
+    at: datetime,
 ) -> tuple[Hit, ...]:
-    """Show heads with what they replaced, their story if asked for, and why they are here."""
+    """Show heads with what they replaced, their story if asked for, and why they are here.
+
+    Args:
+        reader: The snapshot to read in.
+        reach: What may be seen.
+        request: The question.
+        shown: The heads, in order.
+        records: Nodes that were loaded before.
+        at: World time.
+    """
     heads = [item.head for item in shown]
     links = [edge for edge in reader.edges(reach, heads) if edge.kind in SUCCESSION]
-    nodes = view_nodes(reader, reach, [*heads, *(edge.old for edge in links)], at)
+    wanted = [*heads, *(edge.old for edge in links)]
+    nodes = view_nodes(reader, reach, wanted, at, records=records)
     stories = _stories(reader, reach, request, heads, at)
     questions = open_questions(reader, reach, heads, at)
     explained = _explanations(shown) if request.explain else {}

@@ -62,8 +62,8 @@ class Answer:
     @property
     def evidence(self) -> Evidence:
         """Return what speaks for it."""
-        share = self.words.hit.share if self.words else 0.0
-        return Evidence(share, self.meaning.hit.score if self.meaning else 0.0)
+        covered = self.words.hit.coverage if self.words else 0.0
+        return Evidence(covered, self.meaning.hit.score if self.meaning else 0.0)
 
 
 @dataclass(slots=True)

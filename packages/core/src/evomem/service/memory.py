@@ -6,13 +6,13 @@ import builtins
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 
 from evomem.domain.arguments import id_list, moments, origin, text_or_none, truth, whole_number
 from evomem.domain.diagnosis import AuditReport, Diagnosis
 from evomem.domain.event import EventOptions, EventRecord, parse_event
 from evomem.domain.identifiers import parse_id
-from evomem.domain.namespace import Namespace, parse_namespace
+from evomem.domain.namespace import parse_namespace
 from evomem.domain.node import MemoryNode
 from evomem.domain.operation import ApplyOptions, RequestedOperation, parse_apply
 from evomem.domain.patch import Change
@@ -25,6 +25,7 @@ from evomem.domain.result import (
     Page,
     PendingReview,
     RecallResult,
+    ReindexResult,
     RememberResult,
     Stats,
 )
@@ -32,37 +33,23 @@ from evomem.domain.time import Instant
 from evomem.service import links, reading
 from evomem.service.apply import apply
 from evomem.service.audit import write_audit
-from evomem.service.context import Context
 from evomem.service.doctor import doctor
 from evomem.service.events import get_event, record_event
+from evomem.service.handle import Handle
 from evomem.service.memories import ReadRequest, read_memory
 from evomem.service.patches import get_patch
 from evomem.service.recall import recall
+from evomem.service.reindex import OnProgress, reindex
 from evomem.service.remember import remember
 from evomem.service.rollback import RollbackRequest, rollback
 
 
-class Memory:
+class Memory(Handle):
     """A memory that knows when a decision was replaced.
 
     Get one from `evomem.open`. Everything it reads and writes lies in its namespace; nothing
     above or beside it is ever visible. Safe to use from several threads.
     """
-
-    def __init__(self, context: Context, *, location: str = "argument", owner: bool = True) -> None:
-        self._context = context
-        self._location = location
-        self._owner = owner
-
-    @property
-    def namespace(self) -> Namespace:
-        """The namespace that the handle is bound to."""
-        return self._context.namespace
-
-    @property
-    def path(self) -> str:
-        """Absolute path or address of the store."""
-        return self._context.engine.location
 
     def remember(self, text: str, **options: Unpack[RememberOptions]) -> RememberResult:
         """Store a statement, and link it to what it replaces.
@@ -361,6 +348,20 @@ class Memory:
         """
         return doctor(self._context, self._location, fix=fix, anchor=anchor)
 
+    def reindex(
+        self, *, include_children: bool = True, progress: OnProgress | None = None
+    ) -> ReindexResult:
+        """Embed what has no vector by the embedder that the memory was opened with.
+
+        It may be stopped and begun again at any time, and runs beside writers.
+
+        Args:
+            include_children: Also in the namespaces below.
+            progress: Called after each page with how many were embedded, and how many were missing.
+        """
+        below = truth(include_children, "include_children")
+        return reindex(self._context, include_children=below, progress=progress)
+
     def export_audit(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AuditReport:
         """Write every patch and event of the namespace to a JSON file; see `docs/audit.md`."""
         return write_audit(self._context, path, overwrite=overwrite)
@@ -370,20 +371,3 @@ class Memory:
         below = parse_namespace(namespace, base=self.namespace)
         inner = replace(self._context, namespace=below)
         return Memory(inner, location=self._location, owner=False)
-
-    def close(self) -> None:
-        """Release the store; a handle from `within` leaves it open."""
-        if self._owner:
-            self._context.engine.close()
-
-    def __enter__(self) -> Self:
-        """Return the handle."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the handle."""
-        self.close()
-
-    def __repr__(self) -> str:
-        """Name the store and the namespace."""
-        return f"Memory({self.path!r}, namespace={self.namespace!r})"

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from evomem.config.settings import load_settings
 from evomem.cronista.base import Cronista, create_cronista
 from evomem.domain.namespace import DEFAULT_NAMESPACE, parse_namespace
 from evomem.domain.policy import Redaction
 from evomem.engines.base import Engine
-from evomem.errors import InvalidRequestError
+from evomem.errors import InvalidRequestError, MissingExtraError
 from evomem.linker.base import Linker, create_linker
 from evomem.redaction.base import create_detector
 from evomem.service.context import LINKING_MODES, Context
 from evomem.service.memory import Memory
 
 if TYPE_CHECKING:
+    from evomem.embed.base import Embedder
+    from evomem.embed.checked import Embeddings
     from evomem.service.aio import Opening
 
 PATH_VARIABLE = "EVOMEM_DB"
@@ -33,6 +36,7 @@ class OpenOptions(TypedDict, total=False):
     cronista: str | Cronista
     linking: str
     linker: str | Linker
+    embedder: str | Embedder | Callable[..., Any] | None
     read_only: bool
     config: str | os.PathLike[str] | None
 
@@ -56,6 +60,7 @@ def open_memory(
     cronista: str | Cronista = "lite",
     linking: str = "suggest",
     linker: str | Linker = "heuristic",
+    embedder: str | Embedder | Callable[..., Any] | None = "none",
     read_only: bool = False,
     config: str | os.PathLike[str] | None = None,
 ) -> Memory:
@@ -68,6 +73,8 @@ def open_memory(
         cronista: What extracts narrative fields: a name, or an object that keeps the protocol.
         linking: `off`; `suggest` returns candidates and links nothing alone; `auto`.
         linker: What judges what a note replaces: a name, or an object.
+        embedder: What turns texts into vectors, so that recall finds by meaning too: `none`,
+            `minilm`, another name that `evomem.embed` knows, an object, or a named function.
         read_only: Open an existing store without ever writing to it.
         config: A YAML file with the policy. None takes `$EVOMEM_CONFIG`, else the defaults.
 
@@ -83,6 +90,7 @@ def open_memory(
     unguarded = read_only or policy.redaction is Redaction.OFF
     detector = None if unguarded else create_detector()
     judge, note_taker = _linker(linker, linking), _cronista(cronista)
+    embeddings = _embeddings(embedder)
     engine = _engine(target, read_only=read_only)
     context = Context(
         engine=engine,
@@ -92,6 +100,7 @@ def open_memory(
         linking=linking,
         policy=policy,
         detector=detector,
+        embeddings=embeddings,
     )
     return Memory(context, location=origin)
 
@@ -118,6 +127,22 @@ def _linker(linker: str | Linker, linking: str) -> Linker:
         message = f"{linker!r} is no linker: pass a name, or an object with name, gate and decide."
         raise InvalidRequestError(message, field="linker")
     return linker
+
+
+def _embeddings(given: str | Embedder | Callable[..., Any] | None) -> Embeddings | None:
+    if given is None or given == "none":
+        return None
+    from evomem.embed.base import create_embedder  # noqa: PLC0415  loads for who embeds
+    from evomem.embed.checked import Embeddings  # noqa: PLC0415
+
+    if find_spec("numpy") is None:
+        message = (
+            "An embedder needs numpy, to compare vectors. Install it: "
+            "pip install 'evomem-core[vectors]'"
+        )
+        raise MissingExtraError(message, extra="vectors")
+    embedder = create_embedder(given)
+    return None if embedder is None else Embeddings(embedder)
 
 
 def aopen_memory(

@@ -189,6 +189,8 @@ def stats(context: Context, location: str) -> Stats:
         statuses = Counter(dict(figures.statuses))
         statuses.update(lineage.status(node_id, at).value for node_id in figures.unplain)
         pending = len(_pending(reader, context.reach, at))
+        embedder = None if context.embeddings is None else context.embeddings.name
+        missing = reader.missing_vectors(context.reach, embedder) if embedder else 0
     return Stats(
         store_id=figures.store_id,
         path=context.engine.location,
@@ -198,7 +200,8 @@ def stats(context: Context, location: str) -> Stats:
         texts=figures.texts,
         patches=figures.patches,
         pending_reviews=pending,
-        missing_vectors=0,
+        missing_vectors=missing,
         size_bytes=figures.size_bytes,
         location=location,
+        embedder=embedder,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evomem.domain.analysis import terms
@@ -53,6 +53,7 @@ class _Recall:
         self._deadline = None if limit is None else time.monotonic() + limit / 1000
         self._query = self._cut(request.query)
         self._words: list[str] = []
+        self._records: Mapping[str, NodeRecord] = {}
         self._vector = self._embedded()
 
     def run(self) -> RecallResult:
@@ -64,7 +65,9 @@ class _Recall:
             matcher = Matcher(reader, request, self._reach, self._at, self._deadline)
             found, answers = self._answers(reader, matcher)
             shown = self._accompany(reader, matcher, answers)
-            hits = build_hits(reader, self._reach, request, shown, self._at)
+            hits = build_hits(
+                reader, self._reach, request, shown, self._records, self._at
+            )
         if found.partial:
             self._warnings.append(f"Time was up after {request.deadline_ms} ms: the best so far.")
         return RecallResult(
@@ -137,10 +140,10 @@ class _Recall:
 
     def _distinct(self, reader: Reader, answers: Sequence[Answer]) -> list[Answer]:
         """Let the best of the answers that state the same stand for the others."""
-        records = reader.records(self._reach, [answer.head for answer in answers])
+        self._records = reader.records(self._reach, [answer.head for answer in answers])
         first: dict[object, Answer] = {}
         for answer in answers:
-            statement = _statement(records[answer.head])
+            statement = _statement(self._records[answer.head])
             known = first.get(statement)
             same = (*known.same, answer.head) if known else ()
             first[statement] = replace(known or answer, same=same)

@@ -175,7 +175,11 @@ def _results(
             deduplicated=plan.deduplicated,
             decision=plan.decision,
             candidates=plan.candidates,
-            warnings=(*plan.warnings, *(w for n in plan.superseded for w in copies.get(n, ()))),
+            warnings=(
+                *plan.warnings,
+                *(w for n in plan.superseded for w in copies.get(n, ())),
+                *(receipt.warnings if receipt and not plan.deduplicated else ()),
+            ),
             patch_id=receipt.patch_id if receipt else None,
             latency_ms=_since(started),
         )

@@ -70,6 +70,7 @@ def rollback(context: Context, request: RollbackRequest) -> PatchResult:
             patch_id=receipt.patch_id,
             sequence=receipt.sequence,
             evidence=patch.evidence,
+            warnings=receipt.warnings,
         )
 
     return until_current(attempt)

@@ -22,6 +22,7 @@ def view_nodes(
     ids: Iterable[str],
     at: datetime,
     lineage: Lineage | None = None,
+    records: Mapping[str, NodeRecord] | None = None,
 ) -> dict[str, MemoryNode]:
     """Load nodes with their status at `at` and their links, in the order of `ids`.
 
@@ -31,19 +32,22 @@ def view_nodes(
         ids: Node ids; unknown ones are left out.
         at: World time that the status is of.
         lineage: Around all of `ids`, if it was loaded before.
+        records: Those of `ids` that were loaded before.
     """
     wanted = list(dict.fromkeys(ids))
     if not wanted:
         return {}
-    records = reader.records(reach, wanted)
+    loaded = dict(records or {})
+    if missing := [n for n in wanted if n not in loaded]:
+        loaded |= reader.records(reach, missing)
     ends = _by_end(reader.edges(reach, wanted))
     lineage = lineage or reader.lineage(reach, wanted, at)
-    statuses = {n: lineage.status(n, at) for n in wanted if n in records}
-    memories = reader.memories(reach, {record.memory_id for record in records.values()})
+    statuses = {n: lineage.status(n, at) for n in wanted if n in loaded}
+    memories = reader.memories(reach, {loaded[n].memory_id for n in statuses})
     # Only what is shown as current can be shown as overridden or amended.
     marks = live_marks(reader, reach, [n for n, s in statuses.items() if s in CURRENT], at)
     return {
-        n: _view(records[n], status, memories[records[n].memory_id].version, ends[n], marks)
+        n: _view(loaded[n], status, memories[loaded[n].memory_id].version, ends[n], marks)
         for n, status in statuses.items()
     }
 

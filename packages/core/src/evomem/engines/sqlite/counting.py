@@ -40,11 +40,16 @@ def discount(connection: sqlite3.Connection, space: int, docs: Iterable[str]) ->
     """Take one node, by its search documents, out of the counts."""
     gone = dict.fromkeys(terms_in(docs), -1)
     add_counts(connection, space, gone)
-    empty = {"space": space, "terms": rows.json_list(gone)}
-    connection.execute(QUERIES["drop_empty_term_counts"], empty)
+    drop_empty_counts(connection, space, gone)
 
 
 def add_counts(connection: sqlite3.Connection, space: int, counts: dict[str, int]) -> None:
     """Add to the counts of terms."""
     added = ((space, term, n) for term, n in counts.items())
     connection.executemany(QUERIES["add_term_count"], added)
+
+
+def drop_empty_counts(connection: sqlite3.Connection, space: int, terms: Iterable[str]) -> None:
+    """Drop the counts of those of some terms that no document holds any more."""
+    empty = {"space": space, "terms": rows.json_list(terms)}
+    connection.execute(QUERIES["drop_empty_term_counts"], empty)

@@ -29,6 +29,7 @@ _INDEX = {
     "unindexed": "nodes missing in the search index",
     "indexed_purged": "purged nodes in the search index",
     "indexed_unknown": "documents of no node in the search index",
+    "misanalysed": "nodes indexed by another text analysis than their namespace says",
 }
 _MEMORIES = {"wrong_memories": "memories that do not follow from their operations and nodes"}
 _HEADS = {"crossing": "nodes linked to what is no node of their namespace"}
@@ -178,6 +179,8 @@ def _miscounted_terms(query: Query) -> set[tuple[int, str, int]]:
     """Return the counts of terms, as they are and as they should be, where these differ."""
     right: set[tuple[int, str, int]] = set()
     for space, counted in query("counted_spaces"):
+        if not isinstance(counted, int):
+            return {(space, "", 0)}
         low = rows.space_range(space)["low"]
         found = query("tokens_between", low=low, high=low | counted)
         terms = Counter(terms_in(tokens for (tokens,) in found))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from evomem.domain.analysis import current
 from evomem.domain.diagnosis import Anchor, Check, StoreCondition
+from evomem.domain.namespace import Reach
 from evomem.domain.patch import Patch, Receipt
+from evomem.domain.progress import Progress
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite.connection import (
     begin_writing,
@@ -24,8 +27,10 @@ from evomem.engines.sqlite.location import IN_MEMORY, check_file, network_file_s
 from evomem.engines.sqlite.migrate import check_identity, migrate, schema_version
 from evomem.engines.sqlite.pool import ConnectionPool
 from evomem.engines.sqlite.reader import SqliteReader
+from evomem.engines.sqlite.reanalyse import Reanalysis
 from evomem.engines.sqlite.rebuild import rebuild
 from evomem.engines.sqlite.sql import QUERIES, migrations
+from evomem.engines.sqlite.vectors import ProcessCache, add_vectors
 from evomem.engines.sqlite.writer import PatchWriter
 from evomem.errors import EngineError, ReadOnlyError, SchemaVersionError
 
@@ -40,6 +45,9 @@ class SqliteEngine:
         in_memory = os.fspath(location) == IN_MEMORY
         self._path: Path | str = IN_MEMORY if in_memory else resolve_path(location)
         self._read_only = read_only
+        self._vectors = ProcessCache()
+        # The analysis that the namespace written to last carries: the next one's, most likely.
+        self._analysis = current().version
         if isinstance(self._path, Path):
             check_file(self._path, read_only=read_only)
             if kind := network_file_system(self._path):
@@ -71,18 +79,34 @@ class SqliteEngine:
     def read(self) -> Iterator[SqliteReader]:
         """Open a snapshot."""
         with self._snapshot() as connection:
-            yield SqliteReader(connection)
+            yield SqliteReader(connection, self._vectors)
 
     def commit(self, patch: Patch) -> Receipt:
         """Write a patch in one transaction."""
-        writer = PatchWriter(patch)
+        writer = PatchWriter(patch, self._analysis)
         with self._transaction() as connection:
             try:
-                return writer.write(connection)
+                receipt = writer.write(connection)
             except sqlite3.IntegrityError as error:
                 if _is_race(error):
                     raise StaleError from error
                 raise
+        self._analysis = writer.version
+        return receipt
+
+    def reanalyse(self, reach: Reach, limit: int) -> Progress:
+        """Make documents anew, in one transaction if there is anything to do."""
+        with self._snapshot() as connection:
+            step = Reanalysis(connection, reach, limit)
+        if not step.needed:
+            return step.progress
+        with self._transaction() as connection:
+            return step.write(connection)
+
+    def add_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> int:
+        """Store vectors in one transaction."""
+        with self._transaction() as connection:
+            return add_vectors(connection, embedder, vectors)
 
     def condition(self) -> StoreCondition:
         """Tell where the store lies and how far it has come."""

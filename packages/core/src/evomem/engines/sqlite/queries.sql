@@ -42,6 +42,15 @@ SELECT id FROM namespace WHERE :children AND path > :path AND path < :end;
 SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0), coalesce(max(n_counted), 0)
 FROM namespace WHERE id IN (SELECT value FROM json_each(:spaces));
 
+-- name: analyses
+-- The versions of text analysis that documents carry, the newest first.
+SELECT analysis AS version FROM namespace
+WHERE n_documents > 0 AND id IN (SELECT value FROM json_each(:spaces))
+UNION
+SELECT analysis_before FROM namespace
+WHERE analysis_before IS NOT NULL AND id IN (SELECT value FROM json_each(:spaces))
+ORDER BY version DESC;
+
 -- name: term_counts
 SELECT term, n FROM term_count
 WHERE namespace_id = :space AND term IN (SELECT value FROM json_each(:terms));
@@ -80,6 +89,56 @@ FROM json_each(:rows) AS wanted
 JOIN node ON node.row = wanted.value
 JOIN search_doc ON search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023
 WHERE {passes} AND {remembered};
+
+-- name: embedder
+SELECT id, dimension FROM embedder WHERE name = :embedder;
+
+-- name: latest_vector
+SELECT coalesce(max(id), 0) FROM vector;
+
+-- name: count_vectors
+SELECT count(*) FROM vector
+WHERE node BETWEEN :low AND :high AND embedder = :embedder AND +id <= :last;
+
+-- name: vectors
+SELECT node, value FROM vector
+WHERE node BETWEEN :low AND :high AND embedder = :embedder AND +id > :after
+  AND length(value) = :size;
+
+-- name: new_vectors
+SELECT node, value FROM vector
+WHERE id > :after AND +embedder = :embedder AND +node BETWEEN :low AND :high
+  AND length(value) = :size;
+
+-- name: near
+-- The index of vectors tells whether there is one; none is read.
+SELECT node.row, node.id
+FROM json_each(:rows) AS wanted
+CROSS JOIN node ON node.row = wanted.value
+CROSS JOIN vector ON vector.node = node.row AND vector.embedder = :embedder
+WHERE {passes} AND {remembered};
+
+-- name: near_vectors
+SELECT node.row, node.id, vector.value
+FROM json_each(:rows) AS wanted
+CROSS JOIN node ON node.row = wanted.value
+CROSS JOIN vector ON vector.node = node.row AND vector.embedder = :embedder
+WHERE {passes} AND {remembered};
+
+-- name: unembedded
+SELECT node.id, node.subject, text.body
+FROM node JOIN text ON text.id = node.text_id
+WHERE node.row BETWEEN :low AND :high
+  AND node.row > coalesce((SELECT row FROM node WHERE id = :after), 0)
+  AND NOT EXISTS (SELECT 1 FROM vector
+                  WHERE vector.node = node.row AND vector.embedder = :embedder)
+ORDER BY node.row LIMIT :limit;
+
+-- name: missing_vectors
+SELECT count(*) FROM node
+WHERE row BETWEEN :low AND :high AND text_id IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM vector
+                  WHERE vector.node = node.row AND vector.embedder = :embedder);
 
 -- name: recent
 SELECT node.id FROM node
@@ -512,10 +571,10 @@ SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;
 SELECT sequence, recorded_at, hash FROM patch ORDER BY sequence DESC LIMIT 1;
 
 -- name: find_namespace
-SELECT id, last_node, n_documents, n_counted FROM namespace WHERE path = :path;
+SELECT id, last_node, n_documents, n_counted, analysis FROM namespace WHERE path = :path;
 
 -- name: add_namespace
-INSERT INTO namespace (path) VALUES (:path);
+INSERT INTO namespace (path, analysis) VALUES (:path, :analysis);
 
 -- name: count_namespace
 UPDATE namespace
@@ -628,6 +687,20 @@ DELETE FROM text WHERE id = :text_id AND NOT evidence;
 INSERT INTO suggestion (new, old, sequence, reason, confidence, linker) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (new, old) DO NOTHING;
 
+-- name: add_embedder
+INSERT INTO embedder (name, dimension) VALUES (:embedder, :dimension) ON CONFLICT (name) DO NOTHING;
+
+-- name: add_vector
+INSERT INTO vector (node, embedder, value)
+SELECT row, :embedder, :value FROM node WHERE id = :id AND text_id IS NOT NULL
+ON CONFLICT (node, embedder) DO NOTHING;
+
+-- name: overwrite_vectors
+UPDATE vector SET value = zeroblob(length(value)) WHERE node = :node;
+
+-- name: drop_vectors
+DELETE FROM vector WHERE node = :node;
+
 -- name: add_search_doc
 INSERT INTO search_doc (row, analysis, tokens) VALUES (?, ?, ?);
 
@@ -660,6 +733,44 @@ UPDATE namespace SET n_counted = :counted WHERE id = :space;
 -- name: drop_term_counts
 DELETE FROM term_count;
 
+-- name: reanalysis
+-- Where the namespaces in reach are, those under way first.
+SELECT id, analysis, analysis_before, n_before, last_node FROM namespace
+WHERE id IN (SELECT value FROM json_each(:spaces))
+ORDER BY analysis_before IS NULL, id;
+
+-- name: begin_reanalysis
+-- Where there is no node, all is done at once.
+UPDATE namespace
+SET analysis_before = iif(last_node, analysis, NULL), n_before = last_node, analysis = :analysis
+WHERE (id = :space OR last_node = 0) AND id IN (SELECT value FROM json_each(:spaces))
+  AND analysis <> :analysis AND analysis_before IS NULL;
+
+-- name: go_on_reanalysing
+-- Changes nothing if another was faster.
+UPDATE namespace
+SET n_before = :rest, analysis_before = iif(:rest, analysis_before, NULL)
+WHERE id = :space AND analysis = :analysis AND n_before = :n_before;
+
+-- name: counted_nodes
+SELECT n_counted FROM namespace WHERE id = :space;
+
+-- name: add_tokens
+UPDATE namespace SET n_tokens = n_tokens + :tokens WHERE id = :space;
+
+-- name: docs_between
+SELECT row, tokens FROM search_doc WHERE row BETWEEN :low << 10 AND :high << 10 | 1023;
+
+-- name: mark_analysed
+UPDATE search_doc SET analysis = :analysis
+WHERE row BETWEEN :low << 10 AND :high << 10 | 1023 AND analysis <> :analysis;
+
+-- name: nodes_between
+SELECT id, row FROM node WHERE row BETWEEN :low AND :high AND text_id IS NOT NULL;
+
+-- name: reset_analyses
+UPDATE namespace SET analysis = :analysis, analysis_before = NULL, n_before = 0;
+
 -- name: check_index
 INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1);
 
@@ -677,6 +788,14 @@ WHERE EXISTS (SELECT 1 FROM search_doc
 
 -- name: indexed_unknown
 SELECT row FROM search_doc WHERE row >> 10 NOT IN (SELECT row FROM node);
+
+-- name: misanalysed
+SELECT DISTINCT node.id
+FROM search_doc
+JOIN namespace ON namespace.id = search_doc.row >> 42
+JOIN node ON node.row = search_doc.row >> 10
+WHERE search_doc.analysis IS NOT iif((node.row & 0xFFFFFFFF) <= namespace.n_before,
+                                     namespace.analysis_before, namespace.analysis);
 
 -- name: stored_counts
 SELECT id, n_documents, n_tokens, n_events, n_patches, last_node, last_sequence, last_recorded

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from evomem.domain.analysis import current
 from evomem.domain.edge import Edge
 from evomem.domain.event import EventRecord
 from evomem.domain.lineage import Lineage
@@ -15,6 +16,7 @@ from evomem.domain.namespace import Namespace, Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Commit, MemoryState, Op, Replay, SlotKey, Step
 from evomem.domain.plain import to_sorted_json
+from evomem.domain.text import to_embed
 from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import (
     Filters,
@@ -28,6 +30,7 @@ from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.log import read_commits
 from evomem.engines.sqlite.search import SqliteIndex
 from evomem.engines.sqlite.sql import QUERIES
+from evomem.engines.sqlite.vectors import ProcessCache, SqliteVectors, search_vectors
 
 _LATEST = 2**62
 
@@ -35,18 +38,26 @@ _LATEST = 2**62
 class SqliteReader:
     """A snapshot; `SqliteEngine.read` opens and closes it."""
 
-    def __init__(self, connection: sqlite3.Connection, known: int = _LATEST) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, vectors: ProcessCache, known: int = _LATEST
+    ) -> None:
         self._connection = connection
+        self._vectors = vectors
         self._known = known
         self._spaces: dict[Reach, str] = {}
 
     def known_by(self, when: datetime) -> SqliteReader:
         """Return the view as of the last commit recorded at `when` or before."""
-        return SqliteReader(self._connection, self._last_before(to_micros(when) + 1))
+        return self._as_of(self._last_before(to_micros(when) + 1))
 
     def before(self, sequence: int) -> SqliteReader:
         """Return the view as of the commit before `sequence`."""
-        return SqliteReader(self._connection, min(self._known, sequence - 1))
+        return self._as_of(min(self._known, sequence - 1))
+
+    def analyses(self, reach: Reach) -> tuple[int, ...]:
+        """Return every version of text analysis that documents may carry."""
+        found = self._all("analyses", spaces=self._within(reach))
+        return tuple(version for (version,) in found) or (current().version,)
 
     def search(
         self, reach: Reach, terms: Sequence[str], filters: Filters, limits: SearchLimits
@@ -57,6 +68,42 @@ class SqliteReader:
             return SearchResult()
         index = SqliteIndex(self._all, spaces, filters, self._conditions(filters))
         return search(index, terms, limits)
+
+    def nearest(
+        self, reach: Reach, embedder: str, vector: bytes, filters: Filters, limits: SearchLimits
+    ) -> SearchResult:
+        """Rank the nodes by their vectors."""
+        spaces = self._space_ids(reach)
+        found = self._all("embedder", embedder=embedder)
+        if not found or not spaces:
+            return SearchResult()
+        conditions = {**self._conditions(filters), "known": self._known}
+        number, dimension = found[0]
+        table = SqliteVectors(self._connection, number, dimension, conditions)
+        return search_vectors(self._vectors, table, spaces, vector, limits)
+
+    def unembedded(
+        self, reach: Reach, embedder: str, limit: int, *, after: str | None = None
+    ) -> dict[str, str]:
+        """Return nodes without a vector, in the order of their rows, with what to embed."""
+        found: dict[str, str] = {}
+        given = {"embedder": self._embedder_id(embedder), "after": after}
+        for space in sorted(self._space_ids(reach)):
+            within = rows.space_range(space)
+            page = self._all("unembedded", limit=limit - len(found), **given, **within)
+            found.update((node_id, to_embed(subject, text)) for node_id, subject, text in page)
+            if len(found) == limit:
+                break
+        return found
+
+    def missing_vectors(self, reach: Reach, embedder: str) -> int:
+        """Count the nodes without a vector."""
+        number = self._embedder_id(embedder)
+        counts = (
+            self._all("missing_vectors", embedder=number, **rows.space_range(space))[0][0]
+            for space in self._space_ids(reach)
+        )
+        return sum(counts)
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
         """Return node ids, the latest committed first."""
@@ -222,6 +269,13 @@ class SqliteReader:
 
     def _all(self, name: str, **values: Any) -> list[Any]:
         return self._connection.execute(QUERIES[name], {**values, "known": self._known}).fetchall()
+
+    def _as_of(self, known: int) -> SqliteReader:
+        return SqliteReader(self._connection, self._vectors, known)
+
+    def _embedder_id(self, name: str) -> int | None:
+        found = self._all("embedder", embedder=name)
+        return found[0][0] if found else None
 
     def _last_before(self, micros: int) -> int:
         """Return the last commit recorded before a time."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from evomem.domain.analysis import ANALYSIS_VERSION
+from evomem.domain.analysis import current
 from evomem.domain.ranking import GRADE_BITS, rounded_length
 from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.counting import count_terms
@@ -26,6 +26,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
 
     run("clear_index")
     run("drop_search_docs")
+    run("reset_analyses", analysis=current().version)
     for documents in _documents(run):
         connection.executemany(QUERIES["add_search_doc"], documents)
     run("rebuild_index")
@@ -52,6 +53,7 @@ def right_counts(query: Query) -> list[tuple[int, ...]]:
 
 def _documents(query: Query) -> Iterator[list[tuple[int, int, str]]]:
     """Yield the search documents of all nodes that were not purged, in pages."""
+    analysis = current()
     within = {"spaces": rows.json_list(i for (i,) in query("all_spaces")), "known": _LATEST}
     after = -1
     while page := query("next_nodes", after=after, limit=_PAGE):
@@ -60,8 +62,8 @@ def _documents(query: Query) -> Iterator[list[tuple[int, int, str]]]:
         found = query("records", ids=rows.json_list(place), **within)
         records = (rows.read_record(row) for row in found)
         yield [
-            (place[node.id] << GRADE_BITS | grade, ANALYSIS_VERSION, tokens)
+            (place[node.id] << GRADE_BITS | grade, analysis.version, tokens)
             for node in records
             if not node.purged
-            for grade, tokens in rows.search_docs(node).items()
+            for grade, tokens in rows.search_docs(node, analysis).items()
         ]

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evomem.domain.analysis import tokens
+from evomem.domain.analysis import Analysis
 from evomem.domain.edge import Edge
 from evomem.domain.event import EventRecord
 from evomem.domain.extraction import Extraction
@@ -89,8 +89,9 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int | None) -
     )
 
 
-def search_docs(record: NodeRecord) -> dict[int, str]:
+def search_docs(record: NodeRecord, analysis: Analysis) -> dict[int, str]:
     """Return what the index keeps of a node: for each grade the terms, and the facets."""
+    tokens = analysis.tokens
     change = str(record.extraction.change)
     focus = "\n".join(filter(None, (record.subject, record.slot, *record.tags, change)))
     facets = facets_of(record.tags, record.session, record.metadata)

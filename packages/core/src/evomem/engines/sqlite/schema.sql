@@ -1,7 +1,7 @@
 -- The EvoMem store, format evomem/1, schema 1.
 -- Truth is append-only: text, event, evidence, node, edge, patch, operation, tombstone, reseal.
--- Derived and rebuildable: memory, the counts in namespace, search_doc, search_index, term_count,
--- embedder and vector.
+-- Derived and rebuildable: memory, all of namespace but id and path, search_doc, search_index,
+-- term_count, embedder and vector.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
@@ -9,17 +9,23 @@ CREATE TABLE meta (
 ) WITHOUT ROWID;
 
 -- `path` ends every label with U+001F, so that a range scan finds a subtree and never a sibling.
+-- Documents are written with the text analysis `analysis`. While those of an earlier one are made
+-- anew, from the latest node to the first, nodes up to `n_before` still carry `analysis_before`.
 CREATE TABLE namespace (
-    id            INTEGER PRIMARY KEY,
-    path          TEXT NOT NULL UNIQUE,
-    n_documents   INTEGER NOT NULL DEFAULT 0,
-    n_tokens      INTEGER NOT NULL DEFAULT 0,
-    n_events      INTEGER NOT NULL DEFAULT 0,
-    n_patches     INTEGER NOT NULL DEFAULT 0,
-    n_counted     INTEGER NOT NULL DEFAULT 0,
-    last_node     INTEGER NOT NULL DEFAULT 0,
-    last_sequence INTEGER NOT NULL DEFAULT 0,
-    last_recorded INTEGER NOT NULL DEFAULT 0
+    id              INTEGER PRIMARY KEY,
+    path            TEXT NOT NULL UNIQUE,
+    n_documents     INTEGER NOT NULL DEFAULT 0,
+    n_tokens        INTEGER NOT NULL DEFAULT 0,
+    n_events        INTEGER NOT NULL DEFAULT 0,
+    n_patches       INTEGER NOT NULL DEFAULT 0,
+    n_counted       INTEGER NOT NULL DEFAULT 0,
+    last_node       INTEGER NOT NULL DEFAULT 0,
+    last_sequence   INTEGER NOT NULL DEFAULT 0,
+    last_recorded   INTEGER NOT NULL DEFAULT 0,
+    analysis        INTEGER NOT NULL,
+    analysis_before INTEGER,
+    n_before        INTEGER NOT NULL DEFAULT 0,
+    CHECK ((analysis_before IS NULL) = (n_before = 0))
 );
 
 -- `evidence` is 1 if the text is the content of an event too: a purge then leaves it.

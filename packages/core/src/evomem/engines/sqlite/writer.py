@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evomem.domain.analysis import ANALYSIS_VERSION
+from evomem.domain.analysis import analysis, current
 from evomem.domain.edge import Edge
 from evomem.domain.event import Event
 from evomem.domain.node import NodeRecord
@@ -22,6 +22,7 @@ from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.counting import count_terms, discount, is_due
 from evomem.engines.sqlite.log import sealed_items
 from evomem.engines.sqlite.sql import QUERIES
+from evomem.engines.sqlite.vectors import add_vectors, purge_vectors
 
 
 @dataclass(slots=True)
@@ -32,17 +33,22 @@ class _Space:
     last_node: int
     n_documents: int
     counted: int
+    analysis: int
     documents: int = 0
     tokens: int = 0
 
 
 class PatchWriter:
-    """Writes one patch; made before the transaction begins, as its texts are analysed then."""
+    """Writes one patch; made before the transaction begins, as its texts are analysed then.
 
-    def __init__(self, patch: Patch) -> None:
+    Attributes:
+        version: The text analysis that the namespace is written with, as expected at first.
+    """
+
+    def __init__(self, patch: Patch, version: int) -> None:
         self._patch = patch
         self._rows: dict[str, int] = {}
-        self._docs = {n.id: rows.search_docs(n) for n in patch.nodes if not n.purged}
+        self._analyse(version)
         self._salt = os.urandom(SALT_BYTES)
         self._digest = seal(self._salt, items(patch))
 
@@ -87,7 +93,7 @@ class PatchWriter:
             sealed = seal(self._salt, self._facts(sequence))
             chained = chain(before_hash, sequence, recorded_at, sealed)
             self._run("set_seal", sequence=sequence, digest=sealed, hash=chained)
-        return Receipt(patch.id, sequence, recorded_at)
+        return Receipt(patch.id, sequence, recorded_at, self._add_vectors())
 
     def _latest(self) -> tuple[int, datetime, bytes]:
         """Return place, time and hash of the commit before."""
@@ -95,13 +101,21 @@ class PatchWriter:
             return sequence, from_micros(recorded), chained
         return 0, EPOCH, GENESIS
 
+    def _analyse(self, version: int) -> None:
+        chosen, nodes = analysis(version), self._patch.nodes
+        self._docs = {n.id: rows.search_docs(n, chosen) for n in nodes if not n.purged}
+        self.version = version
+
     def _space(self) -> _Space:
         path = rows.write_path(self._patch.namespace)
         found = self._run("find_namespace", path=path).fetchone()
         if found is None:
-            self._run("add_namespace", path=path)
+            self._run("add_namespace", path=path, analysis=current().version)
             found = self._run("find_namespace", path=path).fetchone()
-        return _Space(*found)
+        space = _Space(*found)
+        if space.analysis != self.version:
+            self._analyse(space.analysis)
+        return space
 
     def _check(self, space: _Space) -> None:
         expects = self._patch.expects
@@ -190,7 +204,7 @@ class PatchWriter:
         self._run("add_node", *rows.node_row(node, row, sequence, text_id))
         docs = self._docs[node.id]
         for grade, tokens in docs.items():
-            self._run("add_search_doc", row << GRADE_BITS | grade, ANALYSIS_VERSION, tokens)
+            self._run("add_search_doc", row << GRADE_BITS | grade, space.analysis, tokens)
             self._run("index_doc", row << GRADE_BITS | grade, tokens)
         space.documents += 1
         space.tokens += rounded_length(next(iter(docs)))
@@ -225,6 +239,7 @@ class PatchWriter:
             row = self._rows[node_id]
             touched |= {found for (found,) in self._run("touched_by_purge", node=row)}
             self._unindex(row, space)
+            purge_vectors(self._connection, row)
             (text_id,) = self._run("text_of", node=row).fetchone()
             self._once("mark_purged", node=row, sequence=sequence)
             for statement in ("purge_edges", "purge_suggestions", "purge_node"):
@@ -268,6 +283,12 @@ class PatchWriter:
         )
         if is_due(space.last_node - space.counted, space.n_documents):
             count_terms(self._connection, space.id, space.counted, space.last_node)
+
+    def _add_vectors(self) -> int:
+        patch = self._patch
+        if patch.embedder is None:
+            return 0
+        return add_vectors(self._connection, patch.embedder, patch.vectors)
 
     def _count_memories(self, space: _Space) -> None:
         versions = {step.memory_id: step.version for step in self._patch.operations}

@@ -1,0 +1,108 @@
+"""Making anew what is derived and takes long: vectors that are missing, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from evomem.domain.namespace import Reach
+from evomem.domain.result import ReindexResult
+from evomem.embed.checked import Embeddings, EmbedFailure
+from evomem.service.context import Context
+from evomem.service.embedding import refusal
+
+PAGE = 64
+# How long the embedder may take for a page. Nobody waits for it, but a hang must come to an end.
+PAGE_DEADLINE_S = 120.0
+# After so many texts in a row, each asked for alone, it is not the texts.
+_GIVES_UP = 4
+
+OnProgress = Callable[[int, int], object]
+"""Called with how many were embedded, and how many were missing at the start."""
+
+
+def reindex(
+    context: Context, *, include_children: bool, progress: OnProgress | None
+) -> ReindexResult:
+    """Embed what has no vector by the embedder of the handle.
+
+    Each page is a short transaction of its own: it may be stopped and begun again at any time,
+    beside writers and beside others who do the same.
+
+    Raises:
+        ReadOnlyError: The store was opened read-only.
+    """
+    reach = Reach(context.namespace, include_children)
+    embeddings = context.embeddings
+    if embeddings is None:
+        return ReindexResult()
+    total = _missing(context, reach, embeddings)
+    embedded, failure = 0, None
+    for stored, failed in _pages(context, reach, embeddings):
+        embedded += stored
+        failure = failed or failure
+        if progress is not None:
+            progress(embedded, max(total, embedded))
+    return ReindexResult(
+        embedder=embeddings.name,
+        embedded=embedded,
+        missing=_missing(context, reach, embeddings),
+        failure=failure,
+    )
+
+
+def _missing(context: Context, reach: Reach, embeddings: Embeddings) -> int:
+    with context.engine.read() as reader:
+        return reader.missing_vectors(reach, embeddings.name)
+
+
+def _pages(
+    context: Context, reach: Reach, embeddings: Embeddings
+) -> Iterator[tuple[int, str | None]]:
+    """Embed page after page; yield how many vectors were stored, and why others were not."""
+    after: str | None = None
+    while True:
+        with context.engine.read() as reader:
+            texts = reader.unembedded(reach, embeddings.name, PAGE, after=after)
+        if not texts:
+            return
+        vectors, failure = _vectors(embeddings, texts)
+        stored = context.engine.add_vectors(embeddings.name, vectors)
+        if vectors and not stored and _still_missing(context, reach, embeddings, after, vectors):
+            yield 0, refusal(embeddings.name, vectors.values())
+            return
+        yield stored, failure
+        if not vectors:
+            return
+        after = list(texts)[-1]
+
+
+def _vectors(
+    embeddings: Embeddings, texts: Mapping[str, str]
+) -> tuple[dict[str, bytes], str | None]:
+    """Return vectors by node; a text that the embedder cannot take does not cost the others."""
+    answer = embeddings.vectors(list(texts.values()), query=False, deadline_s=PAGE_DEADLINE_S)
+    if not isinstance(answer, EmbedFailure):
+        return dict(zip(texts, answer, strict=True)), None
+    found: dict[str, bytes] = {}
+    failure, tried = answer.reason, 0
+    for node_id, text in texts.items():
+        one = embeddings.vectors([text], query=False, deadline_s=PAGE_DEADLINE_S)
+        if isinstance(one, EmbedFailure):
+            failure, tried = one.reason, tried + 1
+            if tried == _GIVES_UP and not found:
+                break
+        else:
+            found[node_id] = one[0]
+    return found, failure
+
+
+def _still_missing(
+    context: Context,
+    reach: Reach,
+    embeddings: Embeddings,
+    after: str | None,
+    vectors: Mapping[str, bytes],
+) -> bool:
+    """Tell whether the store refused vectors, or another process was first."""
+    with context.engine.read() as reader:
+        return any(n in vectors for n in reader.unembedded(reach, embeddings.name, 1, after=after))
