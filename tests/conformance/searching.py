@@ -63,7 +63,7 @@ def equal_hits(got: Sequence[SearchHit], expected: Sequence[SearchHit]) -> None:
 
 
 def numbers(hit: SearchHit) -> list[float]:
-    return [hit.score, hit.share, *(added for _, added in hit.terms)]
+    return [hit.score, hit.coverage, *(added for _, added in hit.terms)]
 
 
 def certain(result: SearchResult) -> int:

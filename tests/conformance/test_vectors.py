@@ -91,7 +91,7 @@ def test_the_nearest_come_first_with_their_cosines(engine):
     assert [h.score for h in result.hits] == pytest.approx(
         [expected[h.node_id] for h in result.hits], abs=1e-6
     )
-    assert {(h.share, h.terms) for h in result.hits} == {(0.0, ())}
+    assert {tuple(hit)[2:] for hit in result.hits} == {(0.0, ())}
     assert (result.bound, result.partial, result.approximate) == (0.0, False, False)
 
 
@@ -239,6 +239,15 @@ def test_vectors_of_another_dimension_are_left_out_and_the_notes_are_not(engine)
     assert missing(engine) == 1
     assert ids(asked(engine, unit(1, 2))) == []
     assert set(ids(asked(engine, anywhere("x")))) == {first.id, third.id}
+
+
+def test_a_vector_that_holds_no_numbers_outranks_nobody(engine):
+    broken, good = notes(2)
+    nan = array("f", [math.nan, math.inf, 0.0]).tobytes()
+    engine.commit(with_vectors(broken, good, vectors={broken.id: nan, good.id: unit(1, 1, 1)}))
+    result = asked(engine, unit(1, 1, 0))
+    assert ids(result) == [good.id, broken.id]
+    assert result.hits[1].score == 0.0
 
 
 def test_an_empty_vector_is_none(engine):

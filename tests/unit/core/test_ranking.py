@@ -87,15 +87,16 @@ def test_a_score_is_what_the_postings_add_up_to(documents, terms):
 
 
 @given(DOCUMENTS, TERMS)
-def test_the_share_is_that_of_the_terms_matched_weighted_by_rarity(documents, terms):
+def test_the_coverage_is_that_of_the_terms_met_weighted_by_rarity(documents, terms):
     corpus = corpus_of(documents, terms)
     scorer = Scorer(terms, corpus)
-    whole = sum(map(corpus.idf, terms))
+    whole = sum(map(corpus.damped_idf, terms))
     for number, pair in enumerate(documents):
         hit = scorer.score(document(number, pair))
-        held = sum(corpus.idf(term) for term in terms if term in pair[0] + pair[1])
-        assert hit.share == pytest.approx(held / whole)
-        assert 0 <= hit.share <= 1 + 1e-9
+        met = sum(corpus.damped_idf(term) * added / corpus.idf(term) for term, added in hit.terms)
+        assert hit.coverage == pytest.approx(met / whole)
+        assert 0 <= hit.coverage <= K1 + 1
+        assert (hit.coverage > 0) == bool(hit.terms)
 
 
 @given(TEXTS, TEXTS)
@@ -149,7 +150,9 @@ def test_a_rarer_term_weighs_more_and_every_term_weighs_something():
 
 
 def test_no_count_makes_a_term_weigh_less_than_nothing():
-    assert Corpus(3, 10, {"a": 9}).idf("a") >= 0
+    corpus = Corpus(3, 10, {"a": 9})
+    assert corpus.idf("a") >= 0
+    assert Scorer(["a"], corpus).score(document(1, split(("", "a")))).score >= 0
 
 
 def test_a_word_in_the_focus_says_more_and_a_long_text_less():
@@ -181,6 +184,6 @@ def test_an_empty_corpus_scores_without_failing():
     empty = Corpus(0, 0, {})
     assert Scorer(["a"], empty).score(document(1, split(("", "a")))).score > 0
     nothing = Scorer([], empty).score(document(1, split(("", "a"))))
-    assert (nothing.score, nothing.share, nothing.terms) == (0, 0, ())
+    assert (nothing.score, nothing.coverage, nothing.terms) == (0, 0, ())
     assert Scorer(["a"], Corpus(3, 0, {})).bound([]) == 0
     assert Scorer(["a"], empty).score(document(1, ([], []))).terms == ()

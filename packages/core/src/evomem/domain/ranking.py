@@ -193,6 +193,5 @@ def is_sufficient(answers: Sequence[Evidence], *, blank: bool) -> bool:
     if blank:
         return bool(answers)
     return any(
-        covered >= SUFFICIENT_COVERAGE or near >= SUFFICIENT_SIMILARITY
-        for covered, near in answers
+        covered >= SUFFICIENT_COVERAGE or near >= SUFFICIENT_SIMILARITY for covered, near in answers
     )

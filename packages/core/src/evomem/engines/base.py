@@ -61,12 +61,14 @@ class SearchLimits:
 
     Attributes:
         depth: How many of the best must be right before it may stop.
-        budget: Postings to look up; exceeded only while fewer than `depth` nodes were found.
+        budget: Postings to look up; exceeded only while fewer than `least` nodes were found.
+        least: How many are found if there are so many, whatever the budget.
         deadline: When it must stop, on the clock of `time.monotonic`, in seconds.
     """
 
     depth: int = 20
     budget: int = POSTING_BUDGET
+    least: int = 1
     deadline: float | None = None
 
     def expired(self) -> bool:

@@ -24,7 +24,9 @@ from evomem.engines.base import SearchLimits, SearchResult
 # A list this short costs less than the proof that it does not matter.
 _CHEAP_LIST = 800
 # Scoring a document in full costs about as much as so many postings.
-_POSTINGS_A_SCORE = 40
+_POSTINGS_A_SCORE = 25
+# Postings of common terms looked up first if rarer ones found too little.
+_FIRST_SAMPLE = 2000
 # Documents scored in full at a time, and at most while no proof is in sight.
 _PAGE = 32
 _MOST_SCORED = 320
@@ -35,6 +37,10 @@ class Index(Protocol):
 
     def corpus(self, terms: Sequence[str]) -> Corpus:
         """Count documents and terms, whatever the filters."""
+        ...
+
+    def longest(self) -> int:
+        """Return how many documents a list can hold at most, as far as the filters tell."""
         ...
 
     def postings(self, term: str, limit: int | None, below: int | None) -> Sequence[int]:
@@ -59,13 +65,14 @@ class _Search:
 
     def __init__(self, index: Index, terms: Sequence[str], limits: SearchLimits) -> None:
         self._index = index
+        self._limits = limits
         self._depth = limits.depth
-        self._budget = limits.budget
         self._expired = limits.expired
         corpus = index.corpus(terms)
-        self._frequency = {t: n for t in terms if (n := corpus.frequency.get(t, 0))}
         self._scorer = Scorer(terms, corpus)
-        self._pending = sorted(self._frequency, key=self._frequency.__getitem__)
+        longest = index.longest()
+        self._lengths = {t: min(n, longest) for t, n in corpus.frequency.items() if n}
+        self._pending = sorted(self._lengths, key=self._lengths.__getitem__)
         self._below: dict[str, int] = {}
         self._parts: dict[int, float] = {}
         self._hits: dict[int, SearchHit] = {}
@@ -77,45 +84,49 @@ class _Search:
     def run(self) -> SearchResult:
         """Search until the first `depth` are certain, or the limits end it."""
         settled = self._look_up() or self._rank(_MOST_SCORED)
-        while not settled and self._pending and len(self._hits) < self._depth:
+        size = _FIRST_SAMPLE
+        while not settled and self._pending and len(self._hits) < self._limits.least:
             if self._expired():
                 break
-            self._sample()
+            self._sample(size)
             settled = self._rank(_MOST_SCORED)
+            size *= 8
         ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, -item[0]))
         partial = self._expired()
-        rest = self._scorer.bound(self._frequency) if partial else self._rest
-        bound = max(rest, self._dropped)
-        return SearchResult([hit for _, hit in ordered], bound, partial=partial)
+        rest = self._scorer.bound(self._lengths) if partial else self._rest
+        return SearchResult([hit for _, hit in ordered], max(rest, self._dropped), partial=partial)
 
     def _look_up(self) -> bool:
         """Add whole lists within the budget; true once the others cannot matter."""
-        spent = 0
+        left = self._limits.budget
         while self._pending:
             term = self._pending[0]
-            count = self._frequency[term]
+            count = self._lengths[term]
             if self._expired():
-                if not spent:
+                # The best so far is some of what the rarest term finds, if nothing else.
+                if not self._parts:
                     self._add(term, self._index.postings(term, _MOST_SCORED, None))
                 break
-            if spent + count > self._budget:
-                if not spent:
-                    self._sample()
+            if count > left:
+                if not self._parts:
+                    self._sample(left)
                 break
-            if (
-                spent
-                and count > _CHEAP_LIST
-                and self._rank(count // _POSTINGS_A_SCORE, or_none=True)
-            ):
+            if count > _CHEAP_LIST and self._proved(count // _POSTINGS_A_SCORE):
                 return True
             self._pending.pop(0)
             self._add(term, self._index.postings(term, None, None))
-            spent += count
+            left -= count
         return False
 
-    def _sample(self) -> None:
-        """Add the latest part of every list that is left."""
-        share = max(1, self._budget // len(self._pending))
+    def _proved(self, most: int) -> bool:
+        """Try to prove, by scoring `most` documents at most, that the lists left do not matter."""
+        if not self._parts or self._scorer.bound(self._pending) > max(self._parts.values()):
+            return False
+        return self._rank(most, or_none=True)
+
+    def _sample(self, size: int) -> None:
+        """Add the latest part of every list that is left, `size` postings in all."""
+        share = max(1, size // len(self._pending))
         for term in list(self._pending):
             if self._expired():
                 return
@@ -156,17 +167,17 @@ class _Search:
         self._closed = kth >= unseen
         if or_none and len(contenders) > most:
             return False
-        contenders.sort(reverse=True)
-        for start in range(0, len(contenders), _PAGE):
-            self._rest = contenders[start][0] + unseen
-            kth = self._kth()
-            if kth >= self._rest:
+        # Without `depth` hits the filters may have left out any number of the best.
+        best = heapq.nlargest(most, contenders) if kth else sorted(contenders, reverse=True)
+        for start in range(0, len(best), _PAGE):
+            self._rest = best[start][0] + unseen
+            if self._kth() >= self._rest:
                 return True
             if len(self._hits) >= max(most, self._depth) or self._expired():
                 return False
-            self._score([row for _, row in contenders[start : start + _PAGE]])
-        self._rest = unseen
-        return self._kth() >= unseen
+            self._score([row for _, row in best[start : start + _PAGE]])
+        self._rest = unseen if len(best) == len(contenders) else best[-1][0] + unseen
+        return self._kth() >= self._rest
 
     def _first(self) -> list[int]:
         """Return the first `depth` by their scores in part, of those not scored in full."""

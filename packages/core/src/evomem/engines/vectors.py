@@ -283,7 +283,10 @@ def _sorted(scores: Array, rows: Array) -> Array:
 
 
 def _floats(values: Iterable[bytes], dimension: int) -> Array:
-    return np.frombuffer(b"".join(values), "<f4").reshape(-1, dimension)
+    """Return vectors as rows; what is no number counts as zero, as it would outrank all others."""
+    stored = np.frombuffer(b"".join(values), "<f4").reshape(-1, dimension)
+    numbers: Array = np.nan_to_num(stored, nan=0.0, posinf=0.0, neginf=0.0)
+    return numbers
 
 
 def _signs(vectors: Array) -> Array:

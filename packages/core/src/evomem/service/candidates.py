@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 
-from evomem.domain.analysis import terms, tokens
+from evomem.domain.analysis import terms_of, tokens
 from evomem.domain.decision import (
     Abstain,
     Amend,
@@ -18,6 +18,7 @@ from evomem.domain.decision import (
     checked,
 )
 from evomem.domain.extraction import Extraction
+from evomem.domain.namespace import Reach
 from evomem.domain.node import Status
 from evomem.domain.request import RememberRequest
 from evomem.domain.scope import contains
@@ -110,7 +111,7 @@ def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) ->
     if record is None or not record.text:
         return []
     own = set(tokens(record.text))
-    words = _telling(record.text, _COPY_TERMS)
+    words = _telling(reader, context.reach, record.text, _COPY_TERMS)
     hits = reader.search(context.reach, words, Filters(), _COPYING).hits
     found = [hit.node_id for hit in hits[:MAX_CANDIDATES] if hit.node_id != node_id]
     lineage = reader.lineage(context.reach, found, at)
@@ -144,8 +145,9 @@ def copy_warnings(
     }
 
 
-def _telling(text: str, count: int) -> list[str]:
-    return sorted(terms(text), key=len, reverse=True)[:count]
+def _telling(reader: Reader, reach: Reach, text: str, count: int) -> list[str]:
+    """Return the terms of a text that tell most: the longest."""
+    return sorted(terms_of(text, reader.analyses(reach)), key=len, reverse=True)[:count]
 
 
 def _alike(own: set[str], text: str) -> bool:
@@ -156,7 +158,7 @@ def _alike(own: set[str], text: str) -> bool:
 def _heads_like(context: Context, reader: Reader, note: NoteView) -> Sequence[Candidate]:
     """Return the heads whose stories share most with the note, best first."""
     about = "\n".join(filter(None, (note.subject, note.change or note.text)))
-    words = _telling(about, _LINK_TERMS)
+    words = _telling(reader, context.reach, about, _LINK_TERMS)
     hits = reader.search(context.reach, words, Filters(), _LINKING).hits
     best = hits[: 4 * MAX_CANDIDATES]
     if not best:

@@ -176,14 +176,19 @@ class Matcher:
 
     def _heads_of(self, search: Search, need: int, kind: str) -> Found:
         """Search until there are enough different heads, wider each time."""
-        limits = SearchLimits(_NODES_AN_ANSWER * need, POSTING_BUDGET, self._deadline)
+        limits = SearchLimits(_NODES_AN_ANSWER * need, POSTING_BUDGET, need, self._deadline)
         while True:
             result = search(limits)
             found = self._collect(result.hits, need, kind)
             found.partial |= result.partial
             if len(found.answers) >= need or result.bound <= 0 or found.partial:
                 break
-            limits = replace(limits, depth=limits.depth * _WIDER, budget=limits.budget * _WIDER)
+            limits = replace(
+                limits,
+                depth=limits.depth * _WIDER,
+                budget=limits.budget * _WIDER,
+                least=limits.least * _WIDER,
+            )
         found.answers = dict(itertools.islice(found.answers.items(), need))
         if result.bound > 0:
             lowest = min((a.score or 0.0 for a in found.answers.values()), default=0.0)

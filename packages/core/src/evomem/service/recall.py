@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evomem.domain.analysis import terms
+from evomem.domain.analysis import terms_of
 from evomem.domain.edge import AMENDS, OVERRIDES
 from evomem.domain.namespace import Reach
 from evomem.domain.node import NodeRecord, Status
@@ -61,19 +61,19 @@ class _Recall:
         request = self._request
         with self._context.engine.read() as latest:
             reader, self._at = self._context.view(latest, request.as_of, request.known_at)
-            self._words = self._terms()
+            versions = reader.analyses(self._reach)
+            self._words = self._terms(versions)
             matcher = Matcher(reader, request, self._reach, self._at, self._deadline)
             found, answers = self._answers(reader, matcher)
             shown = self._accompany(reader, matcher, answers)
-            hits = build_hits(
-                reader, self._reach, request, shown, self._records, self._at
-            )
+            hits = build_hits(reader, self._reach, request, shown, self._records, self._at)
         if found.partial:
             self._warnings.append(f"Time was up after {request.deadline_ms} ms: the best so far.")
         return RecallResult(
             hits=hits,
             insufficient=not is_sufficient([a.evidence for a in answers], blank=not self._asked),
-            exact=found.exact and not found.partial,
+            # Under two analyses at once frequencies are of neither.
+            exact=found.exact and not found.partial and len(versions) == 1,
             partial=found.partial,
             warnings=tuple(self._warnings),
         )
@@ -89,10 +89,10 @@ class _Recall:
             )
         return query[:MAX_QUERY_CHARS]
 
-    def _terms(self) -> list[str]:
+    def _terms(self, versions: Sequence[int]) -> list[str]:
         if self._request.ranking == "vector" and self._vector:
             return []
-        words = terms(self._query)
+        words = terms_of(self._query, versions)
         if len(words) > MAX_TERMS:
             self._warnings.append(
                 f"The query has {len(words)} terms: the first {MAX_TERMS} were used."

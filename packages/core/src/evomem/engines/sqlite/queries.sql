@@ -39,7 +39,8 @@ UNION
 SELECT id FROM namespace WHERE :children AND path > :path AND path < :end;
 
 -- name: space_counts
-SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0), coalesce(max(n_counted), 0)
+SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0), coalesce(max(n_counted), 0),
+       coalesce(max(last_node), 0)
 FROM namespace WHERE id IN (SELECT value FROM json_each(:spaces));
 
 -- name: analyses

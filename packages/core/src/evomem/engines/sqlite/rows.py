@@ -54,8 +54,12 @@ def json_list(items: Iterable[Any]) -> str:
 
 def match(term: str, narrowing: Sequence[Sequence[str]] = ()) -> str:
     """Return an FTS5 expression for documents that hold a term, and one token of each group."""
-    groups = (" OR ".join(map(_quoted, group)) for group in narrowing)
-    return " AND ".join([_quoted(term), *(f"({group})" for group in groups)])
+    return " AND ".join([_quoted(term), *(f"({match_any(group)})" for group in narrowing)])
+
+
+def match_any(tokens: Iterable[str]) -> str:
+    """Return an FTS5 expression for documents that hold any of the tokens."""
+    return " OR ".join(map(_quoted, tokens))
 
 
 def _quoted(token: str) -> str:

@@ -45,24 +45,32 @@ class SqliteIndex:
     def corpus(self, terms: Sequence[str]) -> Corpus:
         """Count documents and terms."""
         spaces = rows.json_list(self._spaces)
-        ((documents, tokens, counted),) = self._query("space_counts", spaces=spaces)
-        return Corpus(documents, tokens, dict(self._frequencies(terms, counted)))
-
-    def _frequencies(self, terms: Sequence[str], counted: int) -> dict[str, int]:
-        """Add to what was counted before what only the index knows."""
+        ((documents, tokens, counted, last),) = self._query("space_counts", spaces=spaces)
         if len(self._spaces) > 1:
-            return {
-                term: self._query("term_count_below", match=rows.match(term), **self._within)[0][0]
-                for term in terms
-            }
+            frequency = {term: self._count(rows.match(term), self._within) for term in terms}
+        else:
+            frequency = self._frequencies(terms, counted, last)
+        return Corpus(documents, tokens, frequency)
+
+    def _frequencies(self, terms: Sequence[str], counted: int, last: int) -> dict[str, int]:
+        """Add to what was counted before what only the index knows."""
+        found = dict.fromkeys(terms, 0)
         (space,) = self._spaces
-        found = dict(self._query("term_counts", space=space, terms=rows.json_list(terms)))
-        tail = {**self._within, "low": self._within["low"] + (counted + 1 << GRADE_BITS)}
-        return {
-            term: found.get(term, 0)
-            + self._query("term_count", match=rows.match(term), **tail)[0][0]
-            for term in terms
-        }
+        found.update(self._query("term_counts", space=space, terms=rows.json_list(terms)))
+        if counted < last:
+            tail = {**self._within, "low": self._within["low"] + (counted + 1 << GRADE_BITS)}
+            for term in terms:
+                found[term] += self._count(rows.match(term), tail)
+        return found
+
+    def longest(self) -> int:
+        """Return how many rows have the rarest of the facets asked for."""
+        counts = (self._count(rows.match_any(group), self._within) for group in self._narrowing)
+        return min(counts, default=2**63)
+
+    def _count(self, match: str, within: dict[str, Any]) -> int:
+        ((count,),) = self._query("term_count" + self._suffix, match=match, **within)
+        return int(count)
 
     def postings(self, term: str, limit: int | None, below: int | None) -> Sequence[int]:
         """Return postings of a term."""
