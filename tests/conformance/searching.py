@@ -12,7 +12,7 @@ from evomem.domain.node import NodeRecord
 from evomem.domain.ranking import Corpus, Document, Scorer, SearchHit, graded, rounded_length
 from evomem.engines.base import Engine, Filters, SearchLimits, SearchResult
 
-EVERYTHING = SearchLimits(depth=100_000, budget=10**9)
+EVERYTHING = SearchLimits(depth=100_000, budget=10**9, least=100_000)
 
 
 def search(

@@ -187,7 +187,7 @@ def test_any_filters_choose_and_rank_as_brute_force(engine, data):
         reach = Reach(namespace, include_children=data.draw(st.booleans()))
         result = search(engine, ["zebra", "red"], reach, filters)
         equal_hits(result.hits, brute_force(nodes, ["zebra", "red"], passing))
-        depth = SearchLimits(depth=2, budget=data.draw(st.integers(0, 5)))
+        depth = SearchLimits(depth=2, budget=data.draw(st.integers(0, 5)), least=2)
         some = search(engine, ["zebra", "red"], reach, filters, depth)
         assert len(some.hits) >= min(2, len(result.hits))
         with engine.read() as reader:

@@ -57,12 +57,12 @@ def expected(library):
 def test_a_search_of_a_large_store_tells_no_lie(shared_engine, expected, words, reach, limits):
     result = search(shared_engine, words, reach, limits=limits)
     tells_no_lie(result, expected[tuple(words)])
-    assert len(result.hits) >= min(limits.depth, len(expected[tuple(words)]))
+    assert len(result.hits) >= min(limits.least, len(expected[tuple(words)]))
 
 
 @pytest.mark.parametrize("words", QUERIES, ids=" ".join)
 def test_the_best_of_a_large_store_are_certain(shared_engine, expected, words):
-    result = search(shared_engine, words, limits=SearchLimits(20))
+    result = search(shared_engine, words, limits=SearchLimits(20, least=20))
     assert certain(result) >= min(20, len(expected[tuple(words)]))
     everything = search(shared_engine, words, limits=EVERYTHING)
     assert everything.bound == 0

@@ -18,6 +18,7 @@ from evomem.domain.result import (
     Page,
     PendingReview,
     RecallResult,
+    ReindexResult,
     RememberResult,
     Stats,
 )
@@ -27,12 +28,14 @@ DOCS = ROOT / "docs"
 SKIPPED = {".git", ".hypothesis", ".pytest_cache", ".venv"}
 PAGES = [p for p in sorted(ROOT.rglob("*.md")) if not SKIPPED.intersection(p.parts)]
 RESULTS = [
+    Explanation,
     ForgetResult,
     Hit,
     LinkResult,
     Page,
     PendingReview,
     RecallResult,
+    ReindexResult,
     RememberResult,
     Stats,
     evomem.MemoryNode,

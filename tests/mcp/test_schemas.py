@@ -127,7 +127,11 @@ async def test_annotations_tell_reads_from_writes(connect):
     [
         (REMEMBER, evomem.RememberRequest, {"source"}),
         # What was forgotten is out of recall; who works with patches may ask for it.
-        (RECALL, evomem.RecallRequest, {"include_children", "include_removed", "status", "ranking"}),
+        (
+            RECALL,
+            evomem.RecallRequest,
+            {"include_children", "include_removed", "status", "ranking"},
+        ),
         (EVENT_FIELDS, evomem.EventRequest, {"source"}),
         (APPLY_FIELDS, evomem.ApplyRequest, {"source"}),
         (

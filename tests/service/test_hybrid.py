@@ -28,7 +28,8 @@ class Concepts:
         self.queries += query
         time.sleep(self.delay_s if query else 0)
         if self.failing and query:
-            raise RuntimeError("out of order")
+            message = "out of order"
+            raise RuntimeError(message)
         return [self.vector(text.casefold()) for text in texts]
 
     @staticmethod

@@ -155,9 +155,10 @@ def test_a_token_budget_drops_history_before_answers(memory):
         assert shown == 3 or told == 0
         assert ids(result) == ids(whole)[:shown]
         if shown > 1:
-            assert estimate_tokens(result.to_text()) <= most + estimate_tokens(
-                "\n".join(result.warnings)
-            ) + 5
+            assert (
+                estimate_tokens(result.to_text())
+                <= most + estimate_tokens("\n".join(result.warnings)) + 5
+            )
         seen.append((told, shown))
     assert seen == sorted(seen, key=lambda pair: (-pair[1], -pair[0]))
     assert seen[0] == (9, 3)

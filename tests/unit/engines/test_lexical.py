@@ -54,6 +54,10 @@ class MemoryIndex:
         tokens = sum(rounded_length(next(iter(d.terms))) for d in documents)
         return Corpus(len(documents), tokens, {t: len(self.lists.get(t, ())) for t in terms})
 
+    def longest(self):
+        rows = self.documents_by_row
+        return sum(r % 2 or r in self.passing for r in rows) if self.half else len(rows)
+
     def postings(self, term, limit, below):
         found = self.lists.get(term, [])
         if below is not None:
@@ -112,7 +116,7 @@ def check(index, terms, limits, result):
     if result.bound == 0:
         assert len(got) == len(expected)
     if not result.partial:
-        assert len(got) >= min(limits.depth, len(expected))
+        assert len(got) >= min(limits.least, limits.depth, len(expected))
     return first
 
 
@@ -143,6 +147,7 @@ LIMITS = st.builds(
     SearchLimits,
     depth=st.sampled_from([1, 2, 5, 20, 500]),
     budget=st.sampled_from([0, 1, 3, 10, 30, 100, 1000, 50_000]),
+    least=st.sampled_from([1, 2, 5]),
 )
 
 
@@ -185,7 +190,7 @@ def test_a_filter_never_leaves_fewer_than_were_asked_for(searched, share, half):
 def test_a_search_cut_short_says_so_and_tells_no_lie(searched, looks):
     _, texts, terms, limits, tuning = searched
     index = MemoryIndex(texts)
-    limits = Checks(limits.depth, limits.budget, looks=looks)
+    limits = Checks(limits.depth, limits.budget, limits.least, looks=looks)
     result = run(index, terms, limits, tuning)
     assert result.partial == (limits.looks < 0)
     check(index, terms, limits, result)
@@ -212,7 +217,7 @@ def test_the_budget_is_exceeded_only_while_too_little_was_found(searched, share)
     for count, found in index.looked_up:
         spent += count
         if spent > max(limits.budget, len(terms)):
-            assert found < limits.depth
+            assert found < limits.least
 
 
 def large():
@@ -251,8 +256,8 @@ def test_the_first_of_a_large_index_are_certain_if_the_budget_holds(library, ter
 
 
 def test_a_rare_term_spares_the_list_of_a_common_one():
-    common, rare = ([], ["common", "filler"]), (["rare"], ["common"])
-    index = MemoryIndex([common] * 3000 + [rare] * 30)
+    texts = ["common filler"] * 3000 + ["rare common"] * 30
+    index = MemoryIndex([([], text.split()) for text in texts])
     result = lexical.search(index, ["common", "rare"], SearchLimits(5))
     assert certain(result) >= 5
     assert sum(count for count, _ in index.looked_up) == 30
@@ -261,7 +266,7 @@ def test_a_rare_term_spares_the_list_of_a_common_one():
 def test_few_that_pass_are_found_among_many_that_do_not():
     texts = [(["a"] if n % 3 else [], ["b"] * (1 + n % 9)) for n in range(4000)]
     index = MemoryIndex(texts, [5, 1711, 3998])
-    result = lexical.search(index, ["a", "b"], SearchLimits(10, budget=50))
+    result = lexical.search(index, ["a", "b"], SearchLimits(10, budget=50, least=10))
     assert {hit.node_id for hit in result.hits} == {"5", "1711", "3998"}
     assert result.bound == 0
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 
-from evomem_bench.corpus import Corpus, Note
+from evomem_bench.corpus import Note
 
 # Replacing a note costs several times a new one, and the load would take an hour.
 LINKED_EVERY = 2

@@ -171,7 +171,8 @@ def stats(console: Console, result: Stats) -> None:
 
 
 def reindexed(console: Console, result: ReindexResult) -> None:
-    """Print how many vectors were added, and what is still without one."""
+    """Print what was analysed anew, how many vectors were added, and what is still without one."""
+    line(console, ("Analysed anew ", "bold"), str(result.reanalysed))
     if result.embedder is None:
         line(console, "No embedder: nothing to embed. Name one, as in: --embedder minilm")
         return

@@ -24,7 +24,7 @@ def reindex(
         bool, typer.Option("--no-children", help="Leave out the namespaces below.")
     ] = False,
 ) -> None:
-    """Embed what has no vector yet; may be stopped and begun again at any time."""
+    """Bring the index up to date and embed what has no vector yet; may be stopped at any time."""
     session: Session = ctx.obj
     # A missing store is an error here, not an empty new one.
     session.read().close()
@@ -40,4 +40,4 @@ def _show_progress(done: int, total: int) -> None:
     terminal = sys.stderr.isatty()
     begin = "\r" if terminal else ""
     end = "" if terminal and done < total else "\n"
-    print(f"{begin}Embedded {done} of {total}", end=end, file=sys.stderr, flush=True)
+    print(f"{begin}{done} of {total}", end=end, file=sys.stderr, flush=True)

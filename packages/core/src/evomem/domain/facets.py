@@ -15,6 +15,7 @@ from evomem.domain.plain import to_sorted_json
 _MARK: Final = "~"
 # A node with more of them bears the bare mark instead, and is looked at under every filter.
 _MOST: Final = 32
+_HUGE: Final = 1 << 63
 
 
 def facets_of(
@@ -48,9 +49,11 @@ def _others(session: str | None, metadata: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _plain(value: object) -> object:
-    """Write 1.0 as 1: filters do not tell them apart."""
-    if isinstance(value, float) and value.is_integer():
+    """Write numbers as SQLite compares them: 1.0 as 1, and huge integers as floats."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _HUGE:
         return int(value)
+    if isinstance(value, int) and abs(value) >= _HUGE:
+        return float(value) if abs(value) < _HUGE**16 else value
     return value
 
 

@@ -30,9 +30,9 @@ _LONGEST: Final = (1 << _LENGTH_BITS) - 1
 GRADE_BITS: Final = _LENGTH_BITS + 3
 GRADE_MASK: Final = (1 << GRADE_BITS) - 1
 
-# Postings looked up before a search is cut short: about 20 ms in CPython. `evomem-bench speed`
-# measures what it costs and what it loses.
-POSTING_BUDGET = 50_000
+# Postings looked up before a search is cut short, which takes CPython some 20 ms.
+# `evomem-bench speed --scale` measures what it costs and what it loses.
+POSTING_BUDGET = 30_000
 
 
 # Less than this is no ground to stand on; `evomem-bench retrieval` measures both on questions that
@@ -64,20 +64,24 @@ class Corpus:
     def idf(self, term: str) -> float:
         """Return the weight of a term, above 0; the rarer, the more."""
         found = self.frequency.get(term, 0)
-        return math.log(1 + max(0.0, self.documents - found + 0.5) / (found + 0.5))
+        # A damaged count must not make a weight of nothing.
+        documents = max(self.documents, found)
+        return math.log(1 + (documents - found + 0.5) / (found + 0.5))
 
     def damped_idf(self, term: str) -> float:
         """Return the weight of a term as if the memory were larger and knew every word."""
         found = max(1, self.frequency.get(term, 0))
-        return math.log(1 + (self.documents + _DAMPING - found + 0.5) / (found + 0.5))
+        documents = max(self.documents, found) + _DAMPING
+        return math.log(1 + (documents - found + 0.5) / (found + 0.5))
 
 
 class Document(NamedTuple):
-    """The indexed terms of a node, for each grade joined by blanks."""
+    """The indexed terms of a node, for each grade joined by blanks, and when it was committed."""
 
     node_id: str
     row: int
     terms: Mapping[int, str]
+    sequence: int = 0
 
 
 class SearchHit(NamedTuple):

@@ -272,12 +272,14 @@ class ReindexResult(Result):
     """What became of a `reindex`.
 
     Attributes:
+        reanalysed: Nodes whose search documents an older text analysis had made.
         embedder: Name of the embedder; None if the memory has none, and nothing was embedded.
         embedded: Vectors that it added.
         missing: Nodes that are still without one.
         failure: Why some are, as far as the embedder said.
     """
 
+    reanalysed: int = 0
     embedder: str | None = None
     embedded: int = 0
     missing: int = 0

@@ -76,6 +76,9 @@ class SearchLimits:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
+USUAL_LIMITS = SearchLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Matching nodes of any version, the best first.
@@ -152,7 +155,11 @@ class Reader(Protocol):
         ...
 
     def search(
-        self, reach: Reach, terms: Sequence[str], filters: Filters, limits: SearchLimits
+        self,
+        reach: Reach,
+        terms: Sequence[str],
+        filters: Filters,
+        limits: SearchLimits = USUAL_LIMITS,
     ) -> SearchResult:
         """Rank the nodes that hold any of `terms`, purged ones never."""
         ...

@@ -24,7 +24,7 @@ from evomem.engines.base import SearchLimits, SearchResult
 # A list this short costs less than the proof that it does not matter.
 _CHEAP_LIST = 800
 # Scoring a document in full costs about as much as so many postings.
-_POSTINGS_A_SCORE = 25
+_POSTINGS_A_SCORE = 40
 # Postings of common terms looked up first if rarer ones found too little.
 _FIRST_SAMPLE = 2000
 # Documents scored in full at a time, and at most while no proof is in sight.
@@ -76,6 +76,7 @@ class _Search:
         self._below: dict[str, int] = {}
         self._parts: dict[int, float] = {}
         self._hits: dict[int, SearchHit] = {}
+        self._age: dict[int, tuple[int, int]] = {}
         self._seen: set[int] = set()
         self._rest = 0.0
         self._dropped = 0.0
@@ -91,7 +92,7 @@ class _Search:
             self._sample(size)
             settled = self._rank(_MOST_SCORED)
             size *= 8
-        ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, -item[0]))
+        ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, *self._age[item[0]]))
         partial = self._expired()
         rest = self._scorer.bound(self._lengths) if partial else self._rest
         return SearchResult([hit for _, hit in ordered], max(rest, self._dropped), partial=partial)
@@ -120,9 +121,14 @@ class _Search:
 
     def _proved(self, most: int) -> bool:
         """Try to prove, by scoring `most` documents at most, that the lists left do not matter."""
-        if not self._parts or self._scorer.bound(self._pending) > max(self._parts.values()):
+        unseen = self._scorer.bound(self._pending)
+        parts = self._parts.values()
+        if len(parts) + len(self._hits) < self._limits.least or unseen > max(parts, default=0.0):
             return False
-        return self._rank(most, or_none=True)
+        # A score in full is never below one in part.
+        floor = max(min(heapq.nlargest(self._depth, parts)), self._kth()) - unseen
+        contenders = len(parts) if floor <= 0 else sum(part > floor for part in parts)
+        return contenders <= most + self._depth and self._rank(most)
 
     def _sample(self, size: int) -> None:
         """Add the latest part of every list that is left, `size` postings in all."""
@@ -149,12 +155,11 @@ class _Search:
             row = posting >> GRADE_BITS
             parts[row] = get(row, 0.0) + weights[posting & GRADE_MASK]
 
-    def _rank(self, most: int, *, or_none: bool = False) -> bool:
+    def _rank(self, most: int) -> bool:
         """Score the best in full; true if no other document can be among the first `depth`.
 
         Args:
             most: Documents to score at most.
-            or_none: If more than these could be among the first, score none of them.
         """
         unseen = self._scorer.bound(self._pending)
         self._score(self._first())
@@ -162,12 +167,11 @@ class _Search:
         contenders = self._above(kth - unseen)
         # The others cannot come among the first any more, nor can what no list held so far if the
         # terms left are not enough for it.
+        if len(self._parts) - sum(row in self._parts for row in self._seen) > len(contenders):
+            self._dropped = max(self._dropped, kth)
         self._parts = {row: part for part, row in contenders}
-        self._dropped = max(self._dropped, kth)
         self._closed = kth >= unseen
-        if or_none and len(contenders) > most:
-            return False
-        # Without `depth` hits the filters may have left out any number of the best.
+        # Without enough hits the filters may have left out any number of the best.
         best = heapq.nlargest(most, contenders) if kth else sorted(contenders, reverse=True)
         for start in range(0, len(best), _PAGE):
             self._rest = best[start][0] + unseen
@@ -194,12 +198,13 @@ class _Search:
         return [item for item in found if item[1] not in self._seen]
 
     def _kth(self) -> float:
-        """Return the score of the last of the first `depth`, or 0 while there are fewer."""
-        if len(self._hits) < self._depth:
+        """Return the score that the first `depth` have, or all if fewer were found but enough."""
+        if len(self._hits) < self._limits.least:
             return 0.0
-        return heapq.nlargest(self._depth, (hit.score for hit in self._hits.values()))[-1]
+        return min(heapq.nlargest(self._depth, (hit.score for hit in self._hits.values())))
 
     def _score(self, rows: Sequence[int]) -> None:
         self._seen.update(rows)
         for document in self._index.documents(rows):
             self._hits[document.row] = self._scorer.score(document)
+            self._age[document.row] = (-document.sequence, -document.row)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # How long a write waits for its vectors: a model loads with the first text, and each takes a while.
 PATIENCE_S = 5.0
-PATIENCE_A_TEXT_S = 0.05
+PATIENCE_A_TEXT_S = 0.2
 # How many missing vectors one commit adds, once the embedder answers again.
 FILLED = 32
 # A plan that another writer outdated is made anew, with the same texts.

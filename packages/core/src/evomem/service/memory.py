@@ -351,13 +351,13 @@ class Memory(Handle):
     def reindex(
         self, *, include_children: bool = True, progress: OnProgress | None = None
     ) -> ReindexResult:
-        """Embed what has no vector by the embedder that the memory was opened with.
+        """Bring the index up to the present text analysis, and add the vectors that are missing.
 
         It may be stopped and begun again at any time, and runs beside writers.
 
         Args:
             include_children: Also in the namespaces below.
-            progress: Called after each page with how many were embedded, and how many were missing.
+            progress: Called after each page with how many nodes are done, and how many there are.
         """
         below = truth(include_children, "include_children")
         return reindex(self._context, include_children=below, progress=progress)

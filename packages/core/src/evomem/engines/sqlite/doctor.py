@@ -178,8 +178,8 @@ def _miscounted(query: Query) -> list[str]:
 def _miscounted_terms(query: Query) -> set[tuple[int, str, int]]:
     """Return the counts of terms, as they are and as they should be, where these differ."""
     right: set[tuple[int, str, int]] = set()
-    for space, counted in query("counted_spaces"):
-        if not isinstance(counted, int):
+    for space, counted, possible in query("counted_spaces"):
+        if not possible:
             return {(space, "", 0)}
         low = rows.space_range(space)["low"]
         found = query("tokens_between", low=low, high=low | counted)

@@ -6,9 +6,9 @@
 -- Put in the place of {passes}: whether a node passes the filters of a read.
 node.sequence BETWEEN :first AND min(:last, :known)
   AND (:session IS NULL OR node.session = :session)
-  AND (:tags = '[]' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:tags) AS wanted
-      WHERE wanted.value NOT IN (SELECT value FROM json_each(node.tags))))
+  AND (:tags = '[]' OR json_array_length(:tags) = (
+      SELECT count(DISTINCT has.value) FROM json_each(node.tags) AS has
+      WHERE has.value IN (SELECT value FROM json_each(:tags))))
   AND (:tags_any = '[]' OR EXISTS (
       SELECT 1 FROM json_each(node.tags) AS has
       WHERE has.value IN (SELECT value FROM json_each(:tags_any))))
@@ -61,31 +61,38 @@ SELECT count(*) FROM search_index
 WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high;
 
 -- name: term_count_below
-SELECT count(*) FROM search_index
-WHERE search_index MATCH :match AND (rowid >> 42) IN (SELECT value FROM json_each(:spaces));
+SELECT count(*) FROM json_each(:spaces) AS space
+CROSS JOIN search_index
+    ON search_index.rowid BETWEEN space.value << 42 AND space.value << 42 | 0x3FFFFFFFFFF
+WHERE search_index MATCH :match;
 
 -- name: postings
-SELECT rowid FROM search_index
+-- One array instead of a row for each: rows are what a long list costs.
+SELECT json_group_array(rowid) FROM search_index
 WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high;
 
 -- name: postings_below
-SELECT rowid FROM search_index
-WHERE search_index MATCH :match AND rowid <= :high
-  AND (rowid >> 42) IN (SELECT value FROM json_each(:spaces));
+SELECT json_group_array(search_index.rowid) FROM json_each(:spaces) AS space
+CROSS JOIN search_index
+    ON search_index.rowid BETWEEN space.value << 42 AND space.value << 42 | 0x3FFFFFFFFFF
+WHERE search_index MATCH :match AND search_index.rowid <= :high;
 
 -- name: latest_postings
-SELECT rowid FROM search_index
-WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high
-ORDER BY rowid DESC LIMIT :limit;
+SELECT json_group_array(posting) FROM (
+    SELECT rowid AS posting FROM search_index
+    WHERE search_index MATCH :match AND rowid BETWEEN :low AND :high
+    ORDER BY rowid DESC LIMIT :limit);
 
 -- name: latest_postings_below
-SELECT rowid FROM search_index
-WHERE search_index MATCH :match AND rowid <= :high
-  AND (rowid >> 42) IN (SELECT value FROM json_each(:spaces))
-ORDER BY rowid DESC LIMIT :limit;
+SELECT json_group_array(posting) FROM (
+    SELECT search_index.rowid AS posting FROM json_each(:spaces) AS space
+    CROSS JOIN search_index
+        ON search_index.rowid BETWEEN space.value << 42 AND space.value << 42 | 0x3FFFFFFFFFF
+    WHERE search_index MATCH :match AND search_index.rowid <= :high
+    ORDER BY search_index.rowid DESC LIMIT :limit);
 
 -- name: documents
-SELECT node.id, node.row, search_doc.row & 1023, search_doc.tokens
+SELECT node.id, node.row, node.sequence, search_doc.row & 1023, search_doc.tokens
 FROM json_each(:rows) AS wanted
 JOIN node ON node.row = wanted.value
 JOIN search_doc ON search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023
@@ -826,7 +833,8 @@ LEFT JOIN (SELECT namespace_id, count(*) AS patches, max(sequence) AS latest,
 SELECT namespace_id, term, n FROM term_count;
 
 -- name: counted_spaces
-SELECT id, n_counted FROM namespace;
+SELECT id, n_counted, typeof(n_counted) = 'integer' AND n_counted BETWEEN 0 AND last_node
+FROM namespace;
 
 -- name: wrong_memories
 -- Memories that do not follow from their operations and nodes, or that are missing.

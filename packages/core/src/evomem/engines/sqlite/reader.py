@@ -19,6 +19,7 @@ from evomem.domain.plain import to_sorted_json
 from evomem.domain.text import to_embed
 from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import (
+    USUAL_LIMITS,
     Filters,
     LastCommit,
     SearchLimits,
@@ -60,7 +61,11 @@ class SqliteReader:
         return tuple(version for (version,) in found) or (current().version,)
 
     def search(
-        self, reach: Reach, terms: Sequence[str], filters: Filters, limits: SearchLimits
+        self,
+        reach: Reach,
+        terms: Sequence[str],
+        filters: Filters,
+        limits: SearchLimits = USUAL_LIMITS,
     ) -> SearchResult:
         """Rank the nodes that hold any of `terms`."""
         spaces = self._space_ids(reach)

@@ -16,12 +16,15 @@ from evomem.domain.lineage import NodeFacts
 from evomem.domain.namespace import Namespace
 from evomem.domain.node import NodeRecord
 from evomem.domain.plain import to_json, to_sorted_json
-from evomem.domain.ranking import graded
+from evomem.domain.ranking import GRADE_BITS, graded
 from evomem.domain.text import digest
 from evomem.domain.time import from_micros, to_micros
 
 SPACE_BITS = 32
 """A node's row id is its namespace's id, then 32 bits that count the nodes in it."""
+
+MOST_SPACES = (1 << 63 - SPACE_BITS - GRADE_BITS) - 1
+"""Namespaces that a store can hold: row ids of the index have 63 bits."""
 
 _LABEL_END = "\x1f"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -77,19 +78,23 @@ class SqliteIndex:
         match = rows.match(term, self._narrowing)
         within = self._within if below is None else {**self._within, "high": below - 1}
         if limit is None:
-            found = self._query("postings" + self._suffix, match=match, **within)
+            ((found,),) = self._query("postings" + self._suffix, match=match, **within)
         else:
             name = "latest_postings" + self._suffix
-            found = self._query(name, match=match, limit=limit, **within)
-        return [posting for (posting,) in found]
+            ((found,),) = self._query(name, match=match, limit=limit, **within)
+        postings: list[int] = json.loads(found)
+        return postings
 
     def documents(self, wanted: Sequence[int]) -> Sequence[Document]:
         """Return those of the nodes that pass."""
         found = self._query("documents", rows=rows.json_list(wanted), **self._conditions)
-        terms: defaultdict[tuple[str, int], dict[int, str]] = defaultdict(dict)
-        for node_id, row, grade, tokens in found:
-            terms[node_id, row][grade] = tokens
-        return [Document(node_id, row, graded) for (node_id, row), graded in terms.items()]
+        terms: defaultdict[tuple[str, int, int], dict[int, str]] = defaultdict(dict)
+        for node_id, row, sequence, grade, tokens in found:
+            terms[node_id, row, sequence][grade] = tokens
+        return [
+            Document(node_id, row, graded, sequence)
+            for (node_id, row, sequence), graded in terms.items()
+        ]
 
 
 def _within(spaces: Sequence[int]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from evomem.engines.sqlite.counting import count_terms, discount, is_due
 from evomem.engines.sqlite.log import sealed_items
 from evomem.engines.sqlite.sql import QUERIES
 from evomem.engines.sqlite.vectors import add_vectors, purge_vectors
+from evomem.errors import EngineError
 
 
 @dataclass(slots=True)
@@ -113,6 +114,9 @@ class PatchWriter:
             self._run("add_namespace", path=path, analysis=current().version)
             found = self._run("find_namespace", path=path).fetchone()
         space = _Space(*found)
+        if space.id > rows.MOST_SPACES:
+            message = f"The store holds {rows.MOST_SPACES} namespaces, the most it can."
+            raise EngineError(message)
         if space.analysis != self.version:
             self._analyse(space.analysis)
         return space
