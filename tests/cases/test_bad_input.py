@@ -177,7 +177,8 @@ def test_a_huge_query_is_answered_up_to_its_bound(memory, refused, known, found)
     words = "ledger " + " ".join(f"word{i:06d}" for i in range(10_000))
     result = memory.recall(words)
     assert [hit.node.id for hit in result.hits] == [known]
-    assert "the first 64 were used" in result.warnings[0]
+    assert "characters: the first 10000 were used" in result.warnings[0]
+    assert "terms: the first 64 were used" in result.warnings[1]
     assert found(memory, "ledger ".ljust(MIB, "x")) == [known]
     with refused(memory, TooLargeError, f"{MIB + 1} characters"):
         memory.recall("ledger ".ljust(MIB + 1, "x"))

@@ -41,7 +41,13 @@ def test_reindex_adds_what_is_missing_and_stats_counts_it(run, run_json, note):
     assert "Embedded 3 with length/1" in result.stdout
     assert result.stderr == "3 of 3\n"
     done = run_json("reindex", "--embedder", "length")
-    assert done == {"embedder": "length/1", "embedded": 0, "missing": 0, "failure": None}
+    assert done == {
+        "reanalysed": 0,
+        "embedder": "length/1",
+        "embedded": 0,
+        "missing": 0,
+        "failure": None,
+    }
     assert run_json("stats", "--embedder=length")["missing_vectors"] == 0
 
 

@@ -15,11 +15,14 @@ from tests.conformance.builders import (
     store,
 )
 
+from evomem.engines.base import SearchLimits
+
 
 def seen(reader):
     figures = reader.figures(REACH.namespace, START)
     ids = reader.recent(REACH, NO_FILTERS, after=None, limit=99)
-    hits = [h.node_id for h in reader.search(REACH, ["zebra"], NO_FILTERS).hits]
+    everything = SearchLimits(depth=10_000)
+    hits = [h.node_id for h in reader.search(REACH, ["zebra"], NO_FILTERS, everything).hits]
     return figures.texts, figures.patches, figures.statuses, ids, hits, reader.edges(REACH, ids)
 
 

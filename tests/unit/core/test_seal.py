@@ -126,6 +126,8 @@ UNSEALED: dict[str, dict[str, Any]] = {
         "recorded_at": LATER,
         "expects": Expectations({"m1": 1}),
         "suggestions": (SuggestedLink("n1", "n0", "why", 0.5, "linker/1"),),
+        "embedder": "model/1",
+        "vectors": {"n1": b"\0" * 8},
     },
 }
 

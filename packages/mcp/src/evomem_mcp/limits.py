@@ -19,7 +19,7 @@ LEAST_TEXT_CHARS = 400
 # Each rung is tried in turn, so that texts are cut no shorter than the bound needs.
 _RUNGS = (1 << 20, 16_000, 8_000, 4_000, 2_000, 1_000, LEAST_TEXT_CHARS)
 _LEAST_NODE_CHARS = 600
-_RESERVED_CHARS = 1_500
+_RESERVED_CHARS = 2_000
 _NAMED_IDS = 30
 
 Render = Callable[[int], Answer]

@@ -156,11 +156,7 @@ class _Search:
             parts[row] = get(row, 0.0) + weights[posting & GRADE_MASK]
 
     def _rank(self, most: int) -> bool:
-        """Score the best in full; true if no other document can be among the first `depth`.
-
-        Args:
-            most: Documents to score at most.
-        """
+        """Score `most` of the best in full; true if no other can be among the first `depth`."""
         unseen = self._scorer.bound(self._pending)
         self._score(self._first())
         kth = self._kth()
@@ -170,7 +166,9 @@ class _Search:
         if len(self._parts) - sum(row in self._parts for row in self._seen) > len(contenders):
             self._dropped = max(self._dropped, kth)
         self._parts = {row: part for part, row in contenders}
-        self._closed = kth >= unseen
+        if kth >= unseen:
+            self._closed = True
+            self._dropped = max(self._dropped, unseen)
         # Without enough hits the filters may have left out any number of the best.
         best = heapq.nlargest(most, contenders) if kth else sorted(contenders, reverse=True)
         for start in range(0, len(best), _PAGE):
