@@ -28,6 +28,8 @@ VAGUE_NAMES = {"utils", "common", "helpers"}
 HEAVY_MODULES = {
     "detect_secrets",
     "mcp",
+    "numpy",
+    "onnxruntime",
     "openai",
     "peft",
     "psycopg",
@@ -35,6 +37,7 @@ HEAVY_MODULES = {
     "pydantic_settings",
     "requests",
     "rich",
+    "tokenizers",
     "torch",
     "transformers",
     "typer",

@@ -181,6 +181,17 @@ def test_a_policy_that_cannot_be_read_is_a_message_and_1(db, tmp_path):
     assert not db.exists()
 
 
+def test_an_embedder_that_is_not_known_is_a_message_and_1(db):
+    env = os.environ | {"EVOMEM_EMBEDDER": "word2vec"}
+    for done in (
+        run("--db", db, "--embedder", "word2vec", exit_code=1),
+        run("--db", db, exit_code=1, env=env),
+    ):
+        assert "word2vec" in done.stderr
+        assert "minilm" in done.stderr
+    assert not db.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "first", "count"),
     [

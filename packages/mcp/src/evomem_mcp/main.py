@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.db,
             namespace=tuple(options.namespace.split("/")),
             linking=linking,
+            embedder=options.embedder,
             read_only=options.read_only,
             config=options.config,
         )
@@ -118,6 +119,12 @@ def _parser() -> argparse.ArgumentParser:
         help="notes: remember and recall; patch: operations on evidence; default: notes",
     )
     add("--config", metavar="PATH", help="YAML file with the policy; default: $EVOMEM_CONFIG")
+    add(
+        "--embedder",
+        metavar="NAME",
+        default=os.environ.get("EVOMEM_EMBEDDER", "").strip() or "none",
+        help="what makes vectors, such as minilm; default: $EVOMEM_EMBEDDER, else none",
+    )
     add("--read-only", action="store_true", help="refuse every write")
     add("--linking", choices=["off", "suggest", "auto"], help="default: suggest")
     add(
