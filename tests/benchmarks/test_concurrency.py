@@ -163,7 +163,10 @@ def test_an_untouched_store_is_found_sound(told):
             "patch without operation",
         ),
         ("DELETE FROM operation WHERE sequence = 1", "node without operation"),
-        ("DELETE FROM search_doc WHERE row >> 10 = (SELECT min(row) FROM node)", "node without index"),
+        (
+            "DELETE FROM search_doc WHERE row >> 10 = (SELECT min(row) FROM node)",
+            "node without index",
+        ),
         ("INSERT INTO search_doc VALUES (7000, 1, '')", "index entry without node"),
         ("DELETE FROM edge", "version without link"),
         ("UPDATE edge SET old = 12345", "link without its ends"),

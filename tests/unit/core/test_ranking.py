@@ -82,7 +82,7 @@ def test_a_score_is_what_the_postings_add_up_to(documents, terms):
     scorer = Scorer(terms, corpus_of(documents, terms))
     for number, pair in enumerate(documents):
         grades = {term: grade for grade, held in graded(*pair).items() for term in held}
-        added = {t: scorer.weights[t][grades[t]] for t in terms if t in grades}
+        added = {t: scorer.idf[t] * scorer.saturation[grades[t]] for t in terms if t in grades}
         assert dict(scorer.score(document(number, pair)).terms) == added
 
 
@@ -128,7 +128,7 @@ def test_a_longer_document_never_counts_as_a_shorter_one():
 @given(COUNTS, WORDS, st.integers(0, GRADE_MASK))
 def test_no_posting_adds_more_than_its_bound(corpus, term, grade):
     scorer = Scorer([term], corpus)
-    assert 0 < scorer.weights[term][grade] <= scorer.bound([term])
+    assert 0 < scorer.idf[term] * scorer.saturation[grade] <= scorer.bound([term])
     assert scorer.bound([term]) == pytest.approx(corpus.idf(term) * (K1 + 1))
 
 

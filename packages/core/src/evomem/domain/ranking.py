@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 # BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009), with the
@@ -138,46 +139,54 @@ def _level(count: int) -> int:
     return level
 
 
-class Weights(dict[int, float]):
-    """What one term adds to the score of a document, by its grade there."""
+class Saturation(dict[int, float]):
+    """How well a term is met by its grade in a document, 0 to K1 + 1: its BM25 part over its idf."""
 
-    def __init__(self, idf: float, mean: float) -> None:
-        self._idf = idf
+    def __init__(self, mean: float) -> None:
         self._mean = mean
 
     def __missing__(self, grade: int) -> float:
         count = _LEVELS[grade >> _LENGTH_BITS]
         norm = K1 * (1 - B + B * rounded_length(grade) / self._mean)
-        weight = self[grade] = self._idf * count * (K1 + 1) / (count + norm)
-        return weight
+        met = self[grade] = count * (K1 + 1) / (count + norm)
+        return met
+
+
+# A store that is only read asks for the same few hundred grades again and again.
+_saturation = lru_cache(maxsize=16)(Saturation)
 
 
 class Scorer:
-    """BM25 of one query over one corpus."""
+    """BM25 of one query over one corpus.
+
+    Attributes:
+        idf: Of each term.
+        saturation: By grade: a posting adds this times the idf of its term.
+    """
 
     def __init__(self, terms: Sequence[str], corpus: Corpus) -> None:
-        self._idf = {term: corpus.idf(term) for term in terms}
-        self.weights = {term: Weights(idf, corpus.mean) for term, idf in self._idf.items()}
+        self.idf = {term: corpus.idf(term) for term in terms}
+        self.saturation = _saturation(corpus.mean)
         self._damped = {term: corpus.damped_idf(term) for term in terms}
         self._whole = sum(self._damped.values()) or 1.0
 
     def score(self, document: Document) -> SearchHit:
         """Score one candidate."""
-        added = {}
+        met: dict[str, float] = {}
         for grade, joined in document.terms.items():
             padded = f" {joined} "
-            for term, weights in self.weights.items():
+            for term in self.idf:
                 if f" {term} " in padded:
-                    added[term] = weights[grade]
+                    met[term] = self.saturation[grade]
         # In the order of the query, so that a sum does not depend on the order of the grades.
-        matched = tuple((term, added[term]) for term in self._idf if term in added)
-        met = sum(self._damped[term] * part / self._idf[term] for term, part in matched)
+        matched = tuple((term, idf * met[term]) for term, idf in self.idf.items() if term in met)
+        covered = sum(self._damped[term] * met[term] for term, _ in matched)
         score = sum(part for _, part in matched)
-        return SearchHit(document.node_id, score, met / self._whole, matched)
+        return SearchHit(document.node_id, score, covered / self._whole, matched)
 
     def bound(self, left_out: Iterable[str]) -> float:
         """Return what a document can score at most by these terms alone (MaxScore)."""
-        return sum(self._idf[term] * (K1 + 1) for term in left_out)
+        return sum(self.idf[term] * (K1 + 1) for term in left_out)
 
 
 class Evidence(NamedTuple):

@@ -127,7 +127,7 @@ class _Search:
             return False
         # A score in full is never below one in part.
         floor = max(min(heapq.nlargest(self._depth, parts)), self._kth()) - unseen
-        contenders = len(parts) if floor <= 0 else sum(part > floor for part in parts)
+        contenders = len(parts) if floor <= 0 else len([part for part in parts if part > floor])
         return contenders <= most + self._depth and self._rank(most)
 
     def _sample(self, size: int) -> None:
@@ -144,16 +144,16 @@ class _Search:
                 self._below[term] = min(found)
 
     def _add(self, term: str, postings: Sequence[int]) -> None:
-        weights, parts = self._scorer.weights[term], self._parts
+        idf, saturation, parts = self._scorer.idf[term], self._scorer.saturation, self._parts
         if self._closed:
             for posting in postings:
                 if (row := posting >> GRADE_BITS) in parts:
-                    parts[row] += weights[posting & GRADE_MASK]
+                    parts[row] += idf * saturation[posting & GRADE_MASK]
             return
         get = parts.get
         for posting in postings:
             row = posting >> GRADE_BITS
-            parts[row] = get(row, 0.0) + weights[posting & GRADE_MASK]
+            parts[row] = get(row, 0.0) + idf * saturation[posting & GRADE_MASK]
 
     def _rank(self, most: int) -> bool:
         """Score `most` of the best in full; true if no other can be among the first `depth`."""
