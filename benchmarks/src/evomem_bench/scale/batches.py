@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from evomem_bench.corpus import Note
 
 # Replacing a note costs several times a new one, and the load would take an hour.
-LINKED_EVERY = 2
+LINKED_EVERY = 10
 
 
 def staged(notes: Iterable[Note], size: int) -> Iterator[list[Note]]:
