@@ -12,6 +12,7 @@ from evomem_bench.concurrency.crash import run_crash
 from evomem_bench.peers import run as peers
 from evomem_bench.report import Report
 from evomem_bench.retrieval import run as questions
+from evomem_bench.retrieval.fusion import run_fusion
 from evomem_bench.scale import run as scale
 from evomem_bench.speed.run import FULL, QUICK, run_speed
 
@@ -30,6 +31,9 @@ Scale = Annotated[
     bool, typer.Option("--scale", help="Instead: from a thousand to a million notes.")
 ]
 Peers = Annotated[bool, typer.Option("--peers", help="Instead: beside other memories.")]
+Fusion = Annotated[
+    bool, typer.Option("--fusion", help="Instead: which weights fuse words and meaning best.")
+]
 Data = Annotated[
     Path | None,
     typer.Option(help="Folder of the questions; $EVOMEM_BENCH_DATA, or ../shared, if not given."),
@@ -74,6 +78,7 @@ def speed(
 def retrieval(
     *,
     quick: Quick = False,
+    fusing: Fusion = False,
     data: Data = None,
     as_json: Json = False,
     out: Out = None,
@@ -81,7 +86,12 @@ def retrieval(
 ) -> None:
     """Ask real decision histories, by words, by meaning and by both."""
     sizes = questions.QUICK if quick else questions.FULL
-    _hand_out(questions.run_retrieval(sizes, seed, data), out, as_json=as_json)
+    report: Report
+    if fusing:
+        report = run_fusion(sizes.groups, seed, data)
+    else:
+        report = questions.run_retrieval(sizes, seed, data)
+    _hand_out(report, out, as_json=as_json)
 
 
 @app.command()
