@@ -178,7 +178,7 @@ def test_a_huge_query_is_answered_up_to_its_bound(memory, refused, known, found)
     result = memory.recall(words)
     assert [hit.node.id for hit in result.hits] == [known]
     assert "characters: the first 10000 were used" in result.warnings[0]
-    assert "terms: the first 64 were used" in result.warnings[1]
+    assert "terms: the first 512 were used" in result.warnings[1]
     assert found(memory, "ledger ".ljust(MIB, "x")) == [known]
     with refused(memory, TooLargeError, f"{MIB + 1} characters"):
         memory.recall("ledger ".ljust(MIB + 1, "x"))

@@ -139,7 +139,7 @@ async def test_annotations_tell_reads_from_writes(connect):
             evomem.RecallRequest,
             {
                 *("filter", "include_children", "include_history", "history_depth"),
-                *("tags_any", "tags_none", "relation", "since", "until", "status", "ranking"),
+                *("relation", "status", "ranking"),
                 *("max_tokens", "deadline_ms", "explain"),
             },
         ),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import evomem
-from evomem.domain.tokens import estimate_tokens
+from evomem.domain.budget import estimate_tokens
 
 
 @pytest.fixture

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from evomem_mcp.kinds import FLAG, OBJECT, TEXT, TEXTS, TIME, choice
-from evomem_mcp.note_parameters import AS_OF, KNOWN_AT, QUERY, SCOPE, SESSION, TAGS, K
+from evomem_mcp.note_parameters import (
+    AS_OF,
+    KNOWN_AT,
+    QUERY,
+    SCOPE,
+    SESSION,
+    SINCE,
+    TAGS,
+    TAGS_ANY,
+    TAGS_NONE,
+    UNTIL,
+    K,
+)
 from evomem_mcp.operations import OPERATIONS
 from evomem_mcp.parameters import Parameter
 
@@ -70,7 +82,11 @@ SEARCH_FIELDS = (
     K,
     SCOPE,
     TAGS,
+    TAGS_ANY,
+    TAGS_NONE,
     SESSION,
+    SINCE,
+    UNTIL,
     Parameter("include_removed", FLAG, "Also answer with what was removed.", default=False),
     AS_OF,
     KNOWN_AT,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from typer.models import OptionInfo
@@ -17,6 +16,7 @@ from evomem.cli.reading import (
     AsOf,
     Children,
     KnownAt,
+    Metadata,
     NoTag,
     Relation,
     Scope,
@@ -27,6 +27,8 @@ from evomem.cli.reading import (
     time_option,
 )
 from evomem.cli.session import Session
+from evomem.cli.values import metadata as read_metadata
+from evomem.cli.values import pairs, refuse, wanted_metadata
 from evomem.domain.question import RecallOptions
 from evomem.domain.request import RememberOptions
 
@@ -110,7 +112,7 @@ def remember(
         valid_from=valid_from,
         valid_to=valid_to,
         created_at=created_at,
-        metadata=None if metadata is None else _metadata(metadata),
+        metadata=None if metadata is None else read_metadata(metadata),
         actor=actor,
         source="cli",
     )
@@ -132,10 +134,7 @@ def recall(
     relation: Relation = None,
     since: Since = None,
     until: Until = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option("--filter", metavar="KEY=VALUE", help="Only nodes with this metadata."),
-    ] = None,
+    filters: Metadata = None,
     history: Annotated[bool, typer.Option("--history", help="Tell the story too.")] = False,
     depth: Annotated[
         int | None, typer.Option(help="With how many earlier nodes, 0 to 100; default 5.")
@@ -144,7 +143,7 @@ def recall(
     as_of: AsOf = None,
     known_at: KnownAt = None,
     status: Annotated[
-        str, typer.Option(help="Only answers that are active, scheduled, or all.")
+        str, typer.Option(help="Only answers that are active, scheduled, forgotten, or all.")
     ] = "all",
     ranking: Annotated[
         str, typer.Option(help="lexical, vector, hybrid, or auto: by what the memory has.")
@@ -171,7 +170,7 @@ def recall(
         relation=relation,
         since=since,
         until=until,
-        filter={key: _value(value) for key, value in _pairs(filters or [], "--filter")},
+        filter=wanted_metadata(filters),
         include_history=history or depth is not None,
         history_depth=5 if depth is None else depth,
         include_children=children,
@@ -183,7 +182,7 @@ def recall(
         deadline_ms=deadline_ms,
         explain=explain,
     )
-    with here.read() as memory:
+    with here.read(vectors=True) as memory:
         here.answer(memory.recall(" ".join(query), **options), printing.recalled)
 
 
@@ -192,64 +191,26 @@ def read_text(given: str | None) -> str:
     if given not in {None, "-"}:
         return str(given)
     if sys.stdin is None or (given is None and sys.stdin.isatty()):
-        _refuse("TEXT", "pass the text, or - to read it from standard input.")
+        refuse("TEXT", "pass the text, or - to read it from standard input.")
     return sys.stdin.buffer.read(_MOST_INPUT_BYTES).decode(errors="surrogateescape")
 
 
 def _checked(ids: Ids, option: str) -> Sequence[str]:
     """Refuse a blank id: an unset shell variable must not turn a replacement into a plain note."""
     if any(not node_id.strip() for node_id in ids or ()):
-        _refuse(option, "the id is blank; nothing was written.")
+        refuse(option, "the id is blank; nothing was written.")
     return ids or ()
 
 
 def _amendments(ids: list[str], parts: list[str]) -> list[dict[str, str]]:
     if len(ids) != len(parts):
-        _refuse("--amends", "give one --part with the quoted old words for each --amends.")
+        refuse("--amends", "give one --part with the quoted old words for each --amends.")
     return [{"id": node_id, "part": part} for node_id, part in zip(ids, parts, strict=True)]
 
 
 def _relations(given: list[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for kind, node_id in _pairs(given, "--relation"):
+    for kind, node_id in pairs(given, "--relation"):
         _checked([node_id], "--relation")
         found.setdefault(kind, []).append(node_id)
     return found
-
-
-def _pairs(given: list[str], option: str) -> list[tuple[str, str]]:
-    pairs = [pair.partition("=") for pair in given]
-    if any(not (key.strip() and equals) for key, equals, _ in pairs):
-        _refuse(option, "write a name, '=' and a value.")
-    return [(key.strip(), value) for key, _, value in pairs]
-
-
-def _value(text: str) -> object:
-    """Read a filter's value: JSON if it is some, else the text."""
-    try:
-        return _parsed(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _metadata(text: str) -> dict[str, object]:
-    try:
-        read = _parsed(text)
-    except (ValueError, RecursionError) as error:
-        _refuse("--metadata", f"this is not JSON: {error}.")
-    if not isinstance(read, dict):
-        _refuse("--metadata", 'pass a JSON object, such as {"ticket": 7}.')
-    return read
-
-
-def _parsed(text: str) -> object:
-    return json.loads(text, parse_constant=_no_number)
-
-
-def _no_number(name: str) -> NoReturn:
-    message = f"{name} is no JSON number"
-    raise ValueError(message)
-
-
-def _refuse(name: str, message: str) -> NoReturn:
-    raise typer.BadParameter(message, param_hint=f"'{name}'")

@@ -11,6 +11,7 @@ from typer.models import OptionInfo
 
 from evomem.cli import printing, printing_patches
 from evomem.cli.session import Session, command_line
+from evomem.cli.values import wanted_metadata
 from evomem.domain.identifiers import describe
 from evomem.domain.question import ListOptions, RecallOptions
 from evomem.errors import NotFoundError
@@ -41,6 +42,10 @@ NoTag = Annotated[
     typer.Option("--no-tag", metavar="TAG", help="Only nodes without this tag; may be repeated."),
 ]
 SessionName = Annotated[str | None, typer.Option(help="Only nodes of this session.")]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="KEY=VALUE", help="Only nodes with this metadata."),
+]
 Relation = Annotated[
     str | None, typer.Option(metavar="KIND", help="Only nodes with such a relation: caused_by, ...")
 ]
@@ -119,6 +124,7 @@ def search(
     any_tag: AnyTag = None,
     no_tag: NoTag = None,
     session: SessionName = None,
+    filters: Metadata = None,
     relation: Relation = None,
     since: Since = None,
     until: Until = None,
@@ -136,6 +142,7 @@ def search(
         tags_any=any_tag or (),
         tags_none=no_tag or (),
         session=session,
+        filter=wanted_metadata(filters),
         relation=relation,
         since=since,
         until=until,
@@ -143,7 +150,7 @@ def search(
         as_of=as_of,
         known_at=known_at,
     )
-    with here.read() as memory:
+    with here.read(vectors=True) as memory:
         here.answer(memory.search(" ".join(query), **options), printing_patches.searched)
 
 
@@ -157,6 +164,7 @@ def list_nodes(
     any_tag: AnyTag = None,
     no_tag: NoTag = None,
     session: SessionName = None,
+    filters: Metadata = None,
     relation: Relation = None,
     since: Since = None,
     until: Until = None,
@@ -175,6 +183,7 @@ def list_nodes(
         tags_any=any_tag or (),
         tags_none=no_tag or (),
         session=session,
+        filter=wanted_metadata(filters),
         relation=relation,
         since=since,
         until=until,
@@ -201,5 +210,5 @@ def review(ctx: typer.Context) -> None:
 def stats(ctx: typer.Context) -> None:
     """Count what the namespace holds, and say where the store lies."""
     session: Session = ctx.obj
-    with session.read() as memory:
+    with session.read(vectors=True) as memory:
         session.answer(memory.stats(), printing.stats)

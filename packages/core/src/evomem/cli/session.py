@@ -75,13 +75,17 @@ class Session:
             config=self.config,
         )
 
-    def read(self) -> evomem.Memory:
-        """Open the memory for reading; a missing store is an error, not an empty new one."""
+    def read(self, *, vectors: bool = False) -> evomem.Memory:
+        """Open the memory for reading; a missing store is an error, not an empty new one.
+
+        Args:
+            vectors: Whether the command can use an embedder.
+        """
         return evomem.open(
             self.db,
             namespace=self.labels,
             read_only=True,
-            embedder=self.vectors,
+            embedder=self.vectors if vectors else None,
             config=self.config,
         )
 

@@ -15,6 +15,7 @@ from evomem.domain.plain import to_sorted_json
 _MARK: Final = "~"
 # A node with more of them bears the bare mark instead, and is looked at under every filter.
 _MOST: Final = 32
+_GROUPS: Final = 8
 _HUGE: Final = 1 << 63
 
 
@@ -34,11 +35,14 @@ def is_facet(token: str) -> bool:
 def narrowing(
     tags: Iterable[str], tags_any: Iterable[str], session: str | None, metadata: Mapping[str, Any]
 ) -> list[list[str]]:
-    """Return groups of facets; a node that passes the filters has one of each group."""
+    """Return groups of facets; a node that passes the filters has one of each group.
+
+    Only so many as narrow a search well.
+    """
     needed = [[facet] for facet in (*map(_tag, tags), *_others(session, metadata))]
     if some := [_tag(tag) for tag in tags_any]:
         needed.append(some)
-    return [[*group, _MARK] for group in needed]
+    return [[*group, _MARK] for group in needed[-_GROUPS:]]
 
 
 def _others(session: str | None, metadata: Mapping[str, Any]) -> Iterable[str]:

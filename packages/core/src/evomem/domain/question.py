@@ -19,6 +19,7 @@ MAX_QUERY_BYTES = 1 << 20
 MAX_PAGE = 1000
 MAX_TOKENS = 1_000_000
 MAX_DEADLINE_MS = 600_000
+MAX_FILTERS = 100
 
 STATUSES = ("active", "refined", "superseded", "forgotten", "scheduled", "all")
 ANSWERING = ("active", "scheduled", "forgotten", "all")
@@ -221,7 +222,7 @@ def _conditions(given: Mapping[str, Any]) -> dict[str, Any]:
         "scope": parse_scope(read.name(given, "scope")),
         **{name: read.text_list(given.get(name), name) for name in _TAGS},
         "session": read.name(given, "session"),
-        "filter": read.json_object(given.get("filter"), "filter"),
+        "filter": _filter(given.get("filter")),
         "relation": _relation(read.name(given, "relation")),
         "since": since,
         "until": until,
@@ -229,6 +230,13 @@ def _conditions(given: Mapping[str, Any]) -> dict[str, Any]:
         "as_of": as_of,
         "known_at": known_at,
     }
+
+
+def _filter(given: object) -> dict[str, Any]:
+    if isinstance(given, Mapping) and len(given) > MAX_FILTERS:
+        message = f"filter has {len(given)} keys, more than the {MAX_FILTERS} allowed."
+        raise TooLargeError(message, field="filter")
+    return read.json_object(given, "filter")
 
 
 def _relation(kind: str | None) -> str | None:

@@ -28,8 +28,8 @@ OPENAI = "api.openai.com/v1"
 CONNECT_TIMEOUT_S = 5.0
 TIMEOUT_S = 30.0
 MAX_RETRIES = 1
-MAX_CHARS = 8000
-"""How much of a text is sent: OpenAI refuses more than 8,192 tokens instead of cutting."""
+MAX_CHARS, MAX_FOREIGN_CHARS = 8000, 2500
+"""How much of a text is sent, plain or not: OpenAI refuses more than 8,192 tokens instead of cutting."""
 
 
 class EndpointError(Exception):
@@ -84,7 +84,7 @@ class OpenAIEmbedder:
         import openai
 
         # An empty text is refused by OpenAI, a blank is not.
-        given = [text[:MAX_CHARS].strip() or " " for text in texts]
+        given = [_cut(text).strip() or " " for text in texts]
         try:
             answer = self._connected().embeddings.create(
                 model=self._model, input=given, encoding_format="float"
@@ -149,3 +149,8 @@ def _rows(answer: object, place: str) -> list[Any]:
     if all(isinstance(getattr(item, "index", None), int) for item in items):
         items = sorted(items, key=lambda item: item.index)
     return [getattr(item, "embedding", None) for item in items]
+
+
+def _cut(text: str) -> str:
+    """Shorten a text; a character that is not ASCII can be three tokens."""
+    return text[: MAX_CHARS if text[:MAX_CHARS].isascii() else MAX_FOREIGN_CHARS]

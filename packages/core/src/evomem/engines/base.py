@@ -39,6 +39,7 @@ class Filters:
         session: It is of this session.
         metadata: Its metadata has all of these values.
         relation: It has an open relation of this kind.
+        begins_after: It takes force later than then.
         since: It was recorded then or later.
         until: It was recorded before.
         removed: Forgotten nodes are found as well.
@@ -50,6 +51,7 @@ class Filters:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     relation: str | None = None
+    begins_after: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
     removed: bool = False
@@ -79,21 +81,29 @@ class SearchLimits:
 USUAL_LIMITS = SearchLimits()
 
 
+class Passing(NamedTuple):
+    """A node that passes the filters: when it was committed, and its id."""
+
+    sequence: int
+    node_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Matching nodes of any version, the best first.
 
     Attributes:
         hits: All that were scored; ties go to the later node.
-        bound: What a node that is not among them can score at most; 0 if none was left out.
+        bound: What a node that is not among them can score at most, above 0; 0 if none was left
+            out.
         partial: True if the deadline cut the search short.
-        approximate: True if the search went by rounded vectors and may have missed a better node.
+        unseen: Nodes that cannot be found this way, as they have no vector to compare.
     """
 
     hits: Sequence[SearchHit] = ()
     bound: float = 0.0
     partial: bool = False
-    approximate: bool = False
+    unseen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +180,7 @@ class Reader(Protocol):
         """Rank the nodes by the cosine of their vectors by `embedder`, purged ones never.
 
         Filters apply before any limit: it looks at ever more vectors until enough nodes pass. The
-        hits have no terms; `bound` is the cosine of the last vector looked at, or 1 if vectors
-        were rounded.
+        hits have cosines for scores and no terms; `bound` is 1 if vectors were rounded.
 
         Args:
             reach: What may be seen.

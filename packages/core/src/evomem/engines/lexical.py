@@ -25,6 +25,8 @@ from evomem.engines.base import SearchLimits, SearchResult
 _CHEAP_LIST = 800
 # Scoring a document in full costs about as much as so many postings.
 _POSTINGS_A_SCORE = 40
+# A query with more words is a document: its rarest words say enough.
+_MOST_LISTS = 64
 # Postings of common terms looked up first if rarer ones found too little.
 _FIRST_SAMPLE = 2000
 # Documents scored in full at a time, and at most while no proof is in sight.
@@ -67,7 +69,7 @@ class _Search:
         self._index = index
         self._limits = limits
         self._depth = limits.depth
-        self._expired = limits.expired
+        self._cut = False
         corpus = index.corpus(terms)
         self._scorer = Scorer(terms, corpus)
         longest = index.longest()
@@ -87,23 +89,23 @@ class _Search:
         settled = self._look_up() or self._rank(_MOST_SCORED)
         size = _FIRST_SAMPLE
         while not settled and self._pending and len(self._hits) < self._limits.least:
-            if self._expired():
+            if self._is_late():
                 break
             self._sample(size)
             settled = self._rank(_MOST_SCORED)
             size *= 8
         ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, *self._age[item[0]]))
-        partial = self._expired()
-        rest = self._scorer.bound(self._lengths) if partial else self._rest
-        return SearchResult([hit for _, hit in ordered], max(rest, self._dropped), partial=partial)
+        rest = self._scorer.bound(self._lengths) if self._cut else self._rest
+        bound = max(rest, self._dropped)
+        return SearchResult([hit for _, hit in ordered], bound, partial=self._cut)
 
     def _look_up(self) -> bool:
         """Add whole lists within the budget; true once the others cannot matter."""
         left = self._limits.budget
-        while self._pending:
+        for _ in range(min(_MOST_LISTS, len(self._pending))):
             term = self._pending[0]
             count = self._lengths[term]
-            if self._expired():
+            if self._is_late():
                 # The best so far is some of what the rarest term finds, if nothing else.
                 if not self._parts:
                     self._add(term, self._index.postings(term, _MOST_SCORED, None))
@@ -134,7 +136,7 @@ class _Search:
         """Add the latest part of every list that is left, `size` postings in all."""
         share = max(1, size // len(self._pending))
         for term in list(self._pending):
-            if self._expired():
+            if self._is_late():
                 return
             found = self._index.postings(term, share, self._below.get(term))
             self._add(term, found)
@@ -170,12 +172,13 @@ class _Search:
             self._closed = True
             self._dropped = max(self._dropped, unseen)
         # Without enough hits the filters may have left out any number of the best.
-        best = heapq.nlargest(most, contenders) if kth else sorted(contenders, reverse=True)
+        contenders.sort(reverse=True)
+        best = contenders[:most] if kth else contenders
         for start in range(0, len(best), _PAGE):
             self._rest = best[start][0] + unseen
             if self._kth() >= self._rest:
                 return True
-            if len(self._hits) >= max(most, self._depth) or self._expired():
+            if len(self._hits) >= max(most, self._depth) or self._is_late():
                 return False
             self._score([row for _, row in best[start : start + _PAGE]])
         self._rest = unseen if len(best) == len(contenders) else best[-1][0] + unseen
@@ -194,6 +197,11 @@ class _Search:
         """Return documents not scored in full, with scores in part above the floor."""
         found = [(part, row) for row, part in self._parts.items() if part > floor]
         return [item for item in found if item[1] not in self._seen]
+
+    def _is_late(self) -> bool:
+        """Tell whether time is up, and with it that something was left undone."""
+        self._cut = self._cut or self._limits.expired()
+        return self._cut
 
     def _kth(self) -> float:
         """Return the score that the first `depth` have, or all if fewer were found but enough."""

@@ -8,6 +8,7 @@ ranked by their cosines, so that one beyond them may be missed.
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evomem.domain.ranking import SearchHit
-from evomem.engines.base import SearchLimits, SearchResult
+from evomem.engines.base import Passing, SearchLimits, SearchResult
 
 Array: TypeAlias = NDArray[Any]
 
@@ -31,6 +32,8 @@ _LARGEST_PAGE = 4096
 _LOOKED_AT = 20
 _FEWEST_LOOKED_AT = 500
 _PASSED = 5
+# A bound of 0 would say that nothing was left out.
+_LEAST_BOUND = 1e-9
 # A matrix is loaded anew once so large a share of it was deleted.
 _DEAD_SHARE = 0.1
 
@@ -59,22 +62,30 @@ class VectorTable(Protocol):
         """Count the vectors of a namespace, up to an id."""
         ...
 
-    def load(self, space: int, after: int, held: int) -> Iterator[Sequence[tuple[int, bytes]]]:
-        """Yield the node's row and the vector of each id after `after`, in batches.
+    def nodes(self, space: int) -> int:
+        """Count the nodes of a namespace that should have a vector."""
+        ...
 
-        Args:
-            space: The namespace.
-            after: An id; 0 loads all.
-            held: How many earlier ones the namespace has.
+    def all(self, space: int, behind: int, last: int) -> Iterator[Sequence[tuple[int, bytes]]]:
+        """Yield the node's row and the vector of each id up to `last`, in batches.
+
+        They come in the order of the rows, behind the row `behind`.
         """
         ...
 
-    def passing(self, rows: Sequence[int]) -> Mapping[int, str]:
-        """Return by row the ids of those nodes that have a vector and pass the filters."""
+    def new(self, space: int, after: int, held: int) -> Iterator[Sequence[tuple[int, bytes]]]:
+        """Yield the node's row and the vector of each id after `after`, in batches.
+
+        `held` says how many earlier ones the namespace has.
+        """
         ...
 
-    def passing_vectors(self, rows: Sequence[int]) -> Sequence[tuple[int, str, bytes]]:
-        """Return row, id and vector of those nodes that have one and pass the filters."""
+    def passing(self, rows: Sequence[int]) -> Mapping[int, Passing]:
+        """Return by row those nodes that have a vector and pass the filters."""
+        ...
+
+    def passing_vectors(self, rows: Sequence[int]) -> Sequence[tuple[int, Passing, bytes]]:
+        """Return row and vector of those nodes that have one and pass the filters."""
         ...
 
 
@@ -86,13 +97,16 @@ class VectorCache:
         self._turn = threading.Lock()
         self._matrices: OrderedDict[tuple[int, int], _Matrix] = OrderedDict()
 
-    def get(self, table: VectorTable, space: int) -> Loaded:
-        """Return the vectors of a namespace, up to the latest that the table has."""
+    def get(self, table: VectorTable, space: int, limits: SearchLimits) -> Loaded:
+        """Return the vectors of a namespace, up to the latest that the table has.
+
+        If the time does not suffice to load all, it returns what was loaded; the next call goes on.
+        """
         key = (space, table.embedder)
         with self._turn:
             matrix = self._matrices.pop(key, None) or _Matrix(table.dimension)
             self._matrices[key] = matrix
-        loaded = matrix.refreshed(table, space)
+        loaded = matrix.refreshed(table, space, limits)
         with self._turn:
             self._make_room(key)
         return loaded
@@ -107,25 +121,30 @@ class VectorCache:
 
 
 class Loaded(NamedTuple):
-    """Rows of nodes and their vectors: 32-bit floats, or if `rounded` the bits of their signs."""
+    """Rows of nodes and their vectors: 32-bit floats, or if `rounded` the bits of their signs.
+
+    `whole` is false if time was up before all were there.
+    """
 
     rows: Array
     values: Array
     rounded: bool
+    whole: bool
 
 
 class _Matrix:
     """The vectors of one namespace, in arrays with room for more.
 
-    What is loaded goes behind what is there, and counts once all of it is: who looks at an
-    earlier state is not disturbed, nor does a failure leave anything by halves.
+    First all are loaded in the order of their rows, in as many steps as it takes; from then on
+    those with later ids go behind them. Who looks at an earlier state is not disturbed.
     """
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
         self._turn = threading.Lock()
         self._size = 0
-        self._last = 0
+        # The last id that counts; while all are loaded: behind which row, up to which id.
+        self._last = self._behind = self._target = 0
         self._arrange(0)
 
     @property
@@ -133,25 +152,50 @@ class _Matrix:
         """Return the memory that it takes."""
         return int(self._rows.nbytes + self._values.nbytes)
 
-    def refreshed(self, table: VectorTable, space: int) -> Loaded:
-        latest = table.latest()
-        with self._turn:
-            if latest > self._last:
-                self._refresh(table, space, latest)
-            rows, values = self._rows[: self._size], self._values[: self._size]
-            return Loaded(rows, values, self._rounded)
-
-    def _refresh(self, table: VectorTable, space: int, latest: int) -> None:
-        grows = self._size + latest - self._last > len(self._rows)
-        if grows:
-            live = table.count(space, self._last)
-            if not self._size or live < self._size * (1 - _DEAD_SHARE):
-                self._size = self._last = 0
-                self._arrange(table.count(space, latest))
+    def refreshed(self, table: VectorTable, space: int, limits: SearchLimits) -> Loaded:
+        """Return the vectors up to the latest, or those that there was time for."""
+        deadline = limits.deadline
+        patience = -1 if deadline is None else max(deadline - time.monotonic(), 0)
+        whole = False
+        if self._turn.acquire(timeout=patience):
+            try:
+                whole = self._refresh(table, space, limits)
+            finally:
+                self._turn.release()
         size = self._size
-        for batch in table.load(space, self._last, size):
-            size = self._append(size, batch)
-        self._size, self._last = size, latest
+        return Loaded(self._rows[:size], self._values[:size], self._rounded, whole)
+
+    def _refresh(self, table: VectorTable, space: int, limits: SearchLimits) -> bool:
+        latest = table.latest()
+        if self._has_dead_ones(table, space, latest):
+            self._size = 0
+        if not self._size:
+            self._arrange(table.count(space, latest))
+            self._last, self._behind, self._target = 0, 0, latest
+        if self._target and not self._load_all(table, space, limits):
+            return False
+        if latest > self._last:
+            size = self._size
+            for batch in table.new(space, self._last, size):
+                size = self._append(size, batch)
+            self._size, self._last = size, latest
+        return True
+
+    def _has_dead_ones(self, table: VectorTable, space: int, latest: int) -> bool:
+        """Tell whether it would have to grow although much of it was deleted."""
+        grows = self._size + latest - self._last > len(self._rows)
+        if self._target or not self._size or not grows:
+            return False
+        return table.count(space, self._last) < self._size * (1 - _DEAD_SHARE)
+
+    def _load_all(self, table: VectorTable, space: int, limits: SearchLimits) -> bool:
+        for batch in table.all(space, self._behind, self._target):
+            self._size = self._append(self._size, batch)
+            self._behind = batch[-1][0]
+            if limits.expired():
+                return False
+        self._last, self._target = self._target, 0
+        return True
 
     def _arrange(self, capacity: int) -> None:
         """Start with empty arrays."""
@@ -190,29 +234,30 @@ def nearest(
     limits: SearchLimits,
 ) -> SearchResult:
     """Rank the nodes of some namespaces by the cosine of their vectors with a vector."""
+    nodes = sum(map(table.nodes, spaces))
     if len(vector) != 4 * table.dimension:
-        return SearchResult()
+        return SearchResult(unseen=nodes)
     query = np.frombuffer(vector, "<f4")
-    loaded = [cache.get(table, space) for space in spaces]
+    loaded = [cache.get(table, space, limits) for space in spaces]
     found = [_by_cosine([one for one in loaded if not one.rounded], table, query, limits)]
     found += [_by_signs(one, table, query, limits) for one in loaded if one.rounded]
     scored = [item for part in found for item in part.scored]
     scored.sort(reverse=True)
+    whole = all(one.whole for one in loaded)
     return SearchResult(
-        [SearchHit(node_id, score, 0.0, ()) for score, _, node_id in scored],
-        bound=max(part.bound for part in found),
-        partial=any(part.partial for part in found),
-        approximate=any(part.approximate for part in found),
+        [SearchHit(node.node_id, score, 0.0, ()) for score, node in scored],
+        bound=max(part.bound for part in found) if whole else 1.0,
+        partial=not whole or any(part.partial for part in found),
+        unseen=max(0, nodes - sum(len(one.rows) for one in loaded)),
     )
 
 
 class _Found(NamedTuple):
-    """Score, row and id of nodes that pass, and what may have been left out."""
+    """Scores of nodes that pass, and what may have been left out."""
 
-    scored: list[tuple[float, int, str]]
+    scored: list[tuple[float, Passing]]
     bound: float = 0.0
     partial: bool = False
-    approximate: bool = False
 
 
 def _by_cosine(
@@ -223,18 +268,18 @@ def _by_cosine(
         return _Found([])
     rows = np.concatenate([one.rows for one in loaded])
     scores = np.concatenate([one.values @ query for one in loaded])
-    scored: list[tuple[float, int, str]] = []
+    scored: list[tuple[float, Passing]] = []
     looked, bound = 0, 1.0
     for page in _ranked(scores, rows):
-        if limits.expired():
-            return _Found(scored, bound, partial=True)
-        ids = table.passing(rows[page].tolist())
+        nodes = table.passing(rows[page].tolist())
         values = zip(scores[page].tolist(), rows[page].tolist(), strict=True)
-        scored += [(score, row, ids[row]) for score, row in values if row in ids]
+        scored += [(score, nodes[row]) for score, row in values if row in nodes]
         looked += len(page)
-        bound = max(float(scores[page[-1]]), 0.0)
+        bound = max(float(scores[page[-1]]), _LEAST_BOUND)
         if len(scored) >= limits.depth:
             break
+        if looked < len(rows) and limits.expired():
+            return _Found(scored, bound, partial=True)
     return _Found(scored, bound if looked < len(rows) else 0.0)
 
 
@@ -242,25 +287,24 @@ def _by_signs(one: Loaded, table: VectorTable, query: Array, limits: SearchLimit
     """Look at those with the most equal signs, and rank what passes by cosine."""
     order = np.argsort(_unequal(one.values, _signs(query[None])[0]), kind="stable")
     enough = max(_FEWEST_LOOKED_AT, _LOOKED_AT * limits.depth)
-    scored: list[tuple[float, int, str]] = []
+    scored: list[tuple[float, Passing]] = []
     looked, size = 0, enough
     while looked < len(order):
-        if limits.expired():
-            return _Found(scored, 1.0, partial=True, approximate=True)
         page = order[looked : looked + size]
         scored += _rescored(table.passing_vectors(one.rows[page].tolist()), query)
         looked, size = looked + len(page), min(2 * size, max(_LARGEST_PAGE, enough))
         if len(scored) >= _PASSED * limits.depth:
             break
-    left_out = looked < len(order)
-    return _Found(scored, 1.0 if left_out else 0.0, approximate=left_out)
+        if looked < len(order) and limits.expired():
+            return _Found(scored, 1.0, partial=True)
+    return _Found(scored, 1.0 if looked < len(order) else 0.0)
 
 
 def _rescored(
-    found: Sequence[tuple[int, str, bytes]], query: Array
-) -> list[tuple[float, int, str]]:
+    found: Sequence[tuple[int, Passing, bytes]], query: Array
+) -> list[tuple[float, Passing]]:
     scores = (_floats((value for _, _, value in found), len(query)) @ query).tolist()
-    return [(score, row, node_id) for score, (row, node_id, _) in zip(scores, found, strict=True)]
+    return [(score, node) for score, (_, node, _) in zip(scores, found, strict=True)]
 
 
 def _ranked(scores: Array, rows: Array) -> Iterator[Array]:

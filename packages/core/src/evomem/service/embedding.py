@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # How long a write waits for its vectors: a model loads with the first text, and each takes a while.
 PATIENCE_S = 5.0
 PATIENCE_A_TEXT_S = 0.2
+MOST_PATIENCE_S = 120.0
 # How many missing vectors one commit adds, once the embedder answers again.
 FILLED = 32
 # A plan that another writer outdated is made anew, with the same texts.
@@ -46,7 +47,9 @@ class RecentVectors:
     ) -> list[bytes] | EmbedFailure:
         """Return one vector per text by a time; what was asked just now is not asked again."""
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
-        known = {key: self._kept[key] for key in keys if key in self._kept}
+        # Another thread may drop what is kept at any moment.
+        kept = {key: self._kept.get(key) for key in keys}
+        known = {key: vector for key, vector in kept.items() if vector is not None}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if not new:
             return [known[key] for key in keys]
@@ -85,7 +88,8 @@ def commit_with_vectors(context: Context, embeddings: Embeddings, patch: Patch) 
     texts = {node.id: to_embed(node.subject, node.text) for node in patch.nodes if not node.purged}
     if not texts:
         return context.engine.commit(patch)
-    end = time.monotonic() + PATIENCE_S + PATIENCE_A_TEXT_S * len(texts)
+    patience = min(PATIENCE_S + PATIENCE_A_TEXT_S * len(texts), MOST_PATIENCE_S)
+    end = time.monotonic() + patience
     made = context.recent_vectors.vectors(embeddings, list(texts.values()), end)
     if isinstance(made, EmbedFailure):
         receipt = context.engine.commit(patch)

@@ -152,7 +152,7 @@ def _above(first: Answer, second: Answer) -> str:
     if first.score is None or second.score is None:
         return "changed more recently"
     if first.score == second.score:
-        return "an equal score: the later node stands first"
+        return "an equal score"
     line = f"score {first.score:.4g} over {second.score:.4g}"
     if first.words and second.words:
         mine, other = dict(first.words.hit.terms), dict(second.words.hit.terms)
@@ -161,8 +161,9 @@ def _above(first: Answer, second: Answer) -> str:
         if most is not None and gains[most] > 0:
             line += f", most by {most} (+{gains[most]:.3g})"
     if first.meaning or second.meaning:
-        line += f"; places by words {_ranks(first.words, second.words)}"
-        line += f", by meaning {_ranks(first.meaning, second.meaning)}"
+        if first.words or second.words:
+            line += f"; places by words {_ranks(first.words, second.words)}"
+        line += f"; places by meaning {_ranks(first.meaning, second.meaning)}"
     return line
 
 

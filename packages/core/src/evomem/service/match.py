@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from evomem.domain.fusion import LEXICAL_WEIGHT, VECTOR_WEIGHT, fuse
+from evomem.domain.fusion import LEXICAL_WEIGHT, VECTOR_WEIGHT, Ranking, fuse, is_certain
 from evomem.domain.lineage import Lineage, NodeFacts
 from evomem.domain.namespace import Reach
 from evomem.domain.node import Status
@@ -25,8 +25,8 @@ _FIRST_PAGE = 8
 _NODES_AN_ANSWER = 3
 _WIDER = 8
 # Fusion looks at more answers than are asked for: what is third by words and tenth by meaning may
-# be the best.
-_FUSED, _FEWEST_FUSED = 4, 30
+# be the best. As many for all usual k, so that fewer answers are the first of more.
+_FUSED = 30
 
 
 class Place(NamedTuple):
@@ -74,11 +74,13 @@ class Found:
         answers: By head.
         exact: True if no better answer can have been left out.
         partial: True if the deadline cut the search short.
+        unseen: Nodes that have no vector to be found by.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)
     exact: bool = True
     partial: bool = False
+    unseen: int = 0
 
 
 Search = Callable[[SearchLimits], SearchResult]
@@ -107,7 +109,8 @@ class Matcher:
         self._request = request
         self._reach = reach
         self._at = at
-        self._filters = filters_of(request, removed=request.include_removed)
+        removed = request.include_removed or request.status == Status.FORGOTTEN
+        self._filters = filters_of(request, request.status, at, removed=removed)
         self._deadline = deadline
 
     def recent(self, need: int) -> Found:
@@ -120,8 +123,10 @@ class Matcher:
                 if head not in found.answers:
                     version = lineage.facts[match].version
                     found.answers[head] = self._answer(head, lineage, recent=(match, version))
-            found.partial = self._expired()
-            if len(found.answers) >= need or found.partial:
+            if len(found.answers) >= need:
+                break
+            if self._expired():
+                found.partial = True
                 break
             after, size = ids[-1], size * 2
         return found
@@ -144,10 +149,13 @@ class Matcher:
 
     def by_both(self, terms: Sequence[str], embedder: str, vector: bytes, need: int) -> Found:
         """Fuse the heads found by words and by meaning."""
-        need = max(_FEWEST_FUSED, _FUSED * need)
-        words, meaning = self.by_words(terms, need), self.by_meaning(embedder, vector, need)
-        rankings = (words.answers, LEXICAL_WEIGHT), (meaning.answers, VECTOR_WEIGHT)
-        scores = fuse((list(answers), weight) for answers, weight in rankings)
+        depth = _FUSED if need <= _FUSED // 2 else 2 * need
+        words, meaning = self.by_words(terms, depth), self.by_meaning(embedder, vector, depth)
+        rankings = [
+            Ranking(list(words.answers), LEXICAL_WEIGHT, len(words.answers) < depth),
+            Ranking(list(meaning.answers), VECTOR_WEIGHT, len(meaning.answers) < depth),
+        ]
+        scores = fuse(rankings)
         fused = {}
         for head, score in scores.items():
             told, meant = words.answers.get(head), meaning.answers.get(head)
@@ -157,8 +165,12 @@ class Matcher:
                 words=told.words if told else None,
                 meaning=meant.meaning if meant else None,
             )
-        partial = words.partial or meaning.partial
-        return Found(fused, words.exact and meaning.exact, partial)
+        return Found(
+            fused,
+            exact=words.exact and meaning.exact and is_certain(rankings, scores, need),
+            partial=words.partial or meaning.partial,
+            unseen=meaning.unseen,
+        )
 
     def shown(self, fact: NodeFacts, status: Status) -> bool:
         """Tell whether a head may stand among the answers."""
@@ -168,7 +180,7 @@ class Matcher:
         if request.status not in {"all", status.value}:
             return False
         if status is Status.FORGOTTEN:
-            return request.include_removed
+            return request.include_removed or request.status == status
         return status in {Status.ACTIVE, Status.SCHEDULED}
 
     def _expired(self) -> bool:
@@ -181,6 +193,7 @@ class Matcher:
             result = search(limits)
             found = self._collect(result.hits, need, kind)
             found.partial |= result.partial
+            found.unseen = result.unseen
             if len(found.answers) >= need or result.bound <= 0 or found.partial:
                 break
             limits = replace(
@@ -193,7 +206,7 @@ class Matcher:
         if result.bound > 0:
             lowest = min((a.score or 0.0 for a in found.answers.values()), default=0.0)
             found.exact = len(found.answers) == need and lowest >= result.bound
-        found.exact &= not found.partial
+        found.exact &= not found.partial and not found.unseen
         return found
 
     def _collect(self, hits: Sequence[SearchHit], need: int, kind: str) -> Found:
@@ -207,8 +220,10 @@ class Matcher:
                     place = Place(len(found.answers) + 1, hit, version)
                     answer = self._answer(head, lineage, score=hit.score, **{kind: place})
                     found.answers[head] = answer
-            found.partial = self._expired()
-            if len(found.answers) >= need or found.partial:
+            if len(found.answers) >= need:
+                break
+            if self._expired():
+                found.partial = True
                 break
             start, size = start + size, size * 2
         return found

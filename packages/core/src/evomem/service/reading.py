@@ -89,10 +89,10 @@ def list_nodes(context: Context, request: ListRequest) -> Page:
         InvalidRequestError: The cursor is of another namespace or store.
     """
     reach = Reach(context.namespace, request.include_children)
-    filters = filters_of(request)
     chosen: list[str] = []
     with context.engine.read() as latest:
         reader, at = context.view(latest, request.as_of, request.known_at)
+        filters = filters_of(request, request.status, at)
         cursor = request.cursor
         if cursor is not None and not reader.records(reach, [cursor]):
             message = f"cursor={cursor!r} is not of this namespace. Start again without a cursor."

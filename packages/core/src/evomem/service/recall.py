@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evomem.domain.analysis import terms_of
+from evomem.domain.budget import fit
 from evomem.domain.edge import AMENDS, OVERRIDES
 from evomem.domain.namespace import Reach
 from evomem.domain.node import NodeRecord, Status
@@ -15,7 +16,6 @@ from evomem.domain.question import RecallRequest
 from evomem.domain.ranking import is_sufficient
 from evomem.domain.result import Amended, RecallResult
 from evomem.domain.text import fold_whitespace
-from evomem.domain.tokens import fit
 from evomem.engines.base import Reader
 from evomem.errors import InvalidRequestError
 from evomem.service.context import Context
@@ -23,8 +23,9 @@ from evomem.service.hits import Shown, build_hits
 from evomem.service.marks import Mark, Marks, live_marks
 from evomem.service.match import Answer, Found, Matcher
 
-# Every term is a look-up: past this many a query is a document, and its first words say enough.
-MAX_TERMS = 64
+# Past this a query is a document, of which the beginning says enough. The engine looks up the rarest
+# of its terms.
+MAX_TERMS = 512
 MAX_QUERY_CHARS = 10_000
 
 # A model that is slow to read the question must not cost more than the answer is worth.
@@ -51,6 +52,7 @@ class _Recall:
         self._reach = Reach(context.namespace, request.include_children)
         limit = request.deadline_ms
         self._deadline = None if limit is None else time.monotonic() + limit / 1000
+        self._whole = True
         self._query = self._cut(request.query)
         self._words: list[str] = []
         self._records: Mapping[str, NodeRecord] = {}
@@ -67,13 +69,18 @@ class _Recall:
             found, answers = self._answers(reader, matcher)
             shown = self._accompany(reader, matcher, answers)
             hits = build_hits(reader, self._reach, request, shown, self._records, self._at)
+        if found.unseen and self._vector:
+            self._warnings.append(
+                f"{found.unseen} notes have no vector by {self._vector[0]}: evomem reindex or "
+                "memory.reindex() adds them."
+            )
         if found.partial:
             self._warnings.append(f"Time was up after {request.deadline_ms} ms: the best so far.")
         return RecallResult(
             hits=hits,
             insufficient=not is_sufficient([a.evidence for a in answers], blank=not self._asked),
             # Under two analyses at once frequencies are of neither.
-            exact=found.exact and not found.partial and len(versions) == 1,
+            exact=found.exact and not found.partial and self._whole and len(versions) == 1,
             partial=found.partial,
             warnings=tuple(self._warnings),
         )
@@ -84,6 +91,7 @@ class _Recall:
 
     def _cut(self, query: str) -> str:
         if len(query) > MAX_QUERY_CHARS:
+            self._whole = False
             self._warnings.append(
                 f"The query has {len(query)} characters: the first {MAX_QUERY_CHARS} were used."
             )
@@ -94,6 +102,7 @@ class _Recall:
             return []
         words = terms_of(self._query, versions)
         if len(words) > MAX_TERMS:
+            self._whole = False
             self._warnings.append(
                 f"The query has {len(words)} terms: the first {MAX_TERMS} were used."
             )
@@ -105,7 +114,10 @@ class _Recall:
         """Return the embedder's name and the vector of the query, if vectors are to rank."""
         embeddings, ranking = self._context.embeddings, self._request.ranking
         if embeddings is None and ranking in {"vector", "hybrid"}:
-            message = f"ranking={ranking!r} needs vectors: open the memory with an embedder."
+            message = (
+                f"ranking={ranking!r} needs vectors: open the memory with embedder=..., or name one "
+                "with --embedder or EVOMEM_EMBEDDER."
+            )
             raise InvalidRequestError(message, field="ranking")
         if embeddings is None or ranking == "lexical" or not self._query.strip():
             return None
@@ -115,6 +127,7 @@ class _Recall:
         answer = embeddings.vectors([self._query], query=True, deadline_s=left)
         if isinstance(answer, list):
             return embeddings.name, answer[0]
+        self._whole = ranking != "vector"
         self._warnings.append(f"{answer.reason} The query was searched for by its words alone.")
         return None
 
@@ -124,10 +137,9 @@ class _Recall:
         while True:
             found = self._find(matcher, need)
             answers = self._distinct(reader, list(found.answers.values())[:need])
-            missing = self._request.k - len(answers)
-            if missing <= 0 or len(found.answers) < need or found.partial:
-                return found, answers
-            need += missing
+            if len(answers) >= self._request.k or len(found.answers) < need or found.partial:
+                return found, answers[: self._request.k]
+            need *= 2
 
     def _find(self, matcher: Matcher, need: int) -> Found:
         if not self._asked:
@@ -139,11 +151,18 @@ class _Recall:
         return matcher.by_both(self._words, *self._vector, need)
 
     def _distinct(self, reader: Reader, answers: Sequence[Answer]) -> list[Answer]:
-        """Let the best of the answers that state the same stand for the others."""
+        """Let the best of the answers that state the same stand for the others.
+
+        Whom a tag excludes is not shown either, whichever of its versions matched.
+        """
         self._records = reader.records(self._reach, [answer.head for answer in answers])
         first: dict[object, Answer] = {}
+        excluded = set(self._request.tags_none)
         for answer in answers:
-            statement = _statement(self._records[answer.head])
+            record = self._records[answer.head]
+            if excluded.intersection(record.tags):
+                continue
+            statement = _statement(record)
             known = first.get(statement)
             same = (*known.same, answer.head) if known else ()
             first[statement] = replace(known or answer, same=same)

@@ -11,7 +11,7 @@ from evomem.embed.checked import Embeddings, EmbedFailure
 from evomem.service.context import Context
 from evomem.service.embedding import refusal
 
-PAGE = 64
+PAGE = 16
 # Nodes analysed anew in one transaction, which then takes a hundredth of a second.
 _REANALYSED = 100
 # How long the embedder may take for a page. Nobody waits for it, but a hang must come to an end.

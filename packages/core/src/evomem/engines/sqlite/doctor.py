@@ -182,8 +182,8 @@ def _miscounted_terms(query: Query) -> set[tuple[int, str, int]]:
         if not possible:
             return {(space, "", 0)}
         low = rows.space_range(space)["low"]
-        found = query("tokens_between", low=low, high=low | counted)
-        terms = Counter(terms_in(tokens for (tokens,) in found))
+        found = query("docs_between", low=low, high=low | counted)
+        terms = Counter(terms_in(tokens for _, tokens in found))
         right |= {(space, term, n) for term, n in terms.items()}
     return right ^ set(query("counted_terms"))
 

@@ -5,6 +5,7 @@
 -- name: passes
 -- Put in the place of {passes}: whether a node passes the filters of a read.
 node.sequence BETWEEN :first AND min(:last, :known)
+  AND (:begins_after IS NULL OR node.valid_from > :begins_after)
   AND (:session IS NULL OR node.session = :session)
   AND (:tags = '[]' OR json_array_length(:tags) = (
       SELECT count(DISTINCT has.value) FROM json_each(node.tags) AS has
@@ -110,24 +111,25 @@ WHERE node BETWEEN :low AND :high AND embedder = :embedder AND +id <= :last;
 
 -- name: vectors
 SELECT node, value FROM vector
-WHERE node BETWEEN :low AND :high AND embedder = :embedder AND +id > :after
-  AND length(value) = :size;
+WHERE node BETWEEN :low AND :high AND embedder = :embedder AND +id > :after AND +id <= :last
+  AND length(value) = :size
+ORDER BY node;
 
 -- name: new_vectors
 SELECT node, value FROM vector
-WHERE id > :after AND +embedder = :embedder AND +node BETWEEN :low AND :high
+WHERE id > :after AND id <= :last AND +embedder = :embedder AND +node BETWEEN :low AND :high
   AND length(value) = :size;
 
 -- name: near
 -- The index of vectors tells whether there is one; none is read.
-SELECT node.row, node.id
+SELECT node.row, node.sequence, node.id
 FROM json_each(:rows) AS wanted
 CROSS JOIN node ON node.row = wanted.value
 CROSS JOIN vector ON vector.node = node.row AND vector.embedder = :embedder
 WHERE {passes} AND {remembered};
 
 -- name: near_vectors
-SELECT node.row, node.id, vector.value
+SELECT node.row, node.sequence, node.id, vector.value
 FROM json_each(:rows) AS wanted
 CROSS JOIN node ON node.row = wanted.value
 CROSS JOIN vector ON vector.node = node.row AND vector.embedder = :embedder
@@ -715,17 +717,11 @@ INSERT INTO search_doc (row, analysis, tokens) VALUES (?, ?, ?);
 -- name: index_doc
 INSERT INTO search_index (rowid, tokens) VALUES (?, ?);
 
--- name: find_search_docs
-SELECT row, tokens FROM search_doc WHERE row BETWEEN :node << 10 AND :node << 10 | 1023;
-
 -- name: unindex_doc
 INSERT INTO search_index (search_index, rowid, tokens) VALUES ('delete', :row, :tokens);
 
 -- name: drop_search_doc
 DELETE FROM search_doc WHERE row = :row;
-
--- name: tokens_between
-SELECT tokens FROM search_doc WHERE row BETWEEN :low << 10 AND :high << 10 | 1023;
 
 -- name: add_term_count
 INSERT INTO term_count (namespace_id, term, n) VALUES (?, ?, ?)

@@ -79,9 +79,12 @@ class SqliteReader:
     ) -> SearchResult:
         """Rank the nodes by their vectors."""
         spaces = self._space_ids(reach)
-        found = self._all("embedder", embedder=embedder)
-        if not found or not spaces:
+        if not spaces:
             return SearchResult()
+        found = self._all("embedder", embedder=embedder)
+        if not found:
+            ((nodes, *_),) = self._all("space_counts", spaces=self._within(reach))
+            return SearchResult(unseen=nodes)
         conditions = {**self._conditions(filters), "known": self._known}
         number, dimension = found[0]
         table = SqliteVectors(self._connection, number, dimension, conditions)
@@ -325,6 +328,7 @@ class SqliteReader:
             "tags_none": rows.json_list(filters.tags_none),
             "session": filters.session,
             "relation": filters.relation,
+            "begins_after": filters.begins_after and to_micros(filters.begins_after),
             "removed": filters.removed,
             "metadata": to_sorted_json(dict(filters.metadata)),
             "first": 0 if since is None else self._last_before(to_micros(since)) + 1,

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evomem.engines.base import SearchLimits, SearchResult
+from evomem.engines.base import Passing, SearchLimits, SearchResult
 from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.sql import QUERIES
 
@@ -89,21 +89,36 @@ class SqliteVectors:
         ((count,),) = self._run("count_vectors", last=last, **self._within(space))
         return int(count)
 
-    def load(self, space: int, after: int, held: int) -> Iterator[Sequence[tuple[int, bytes]]]:
+    def nodes(self, space: int) -> int:
+        """Count the nodes of a namespace that have a text."""
+        return int(self._run("space_counts", spaces=rows.json_list([space])).fetchone()[0])
+
+    def all(self, space: int, behind: int, last: int) -> Iterator[Sequence[tuple[int, bytes]]]:
+        """Yield rows and vectors up to an id."""
+        within = self._within(space)
+        within["low"] = max(within["low"], behind + 1)
+        return self._batches("vectors", after=0, last=last, **within)
+
+    def new(self, space: int, after: int, held: int) -> Iterator[Sequence[tuple[int, bytes]]]:
         """Yield rows and vectors after an id."""
-        few = after and self.latest() - after <= _FEW + held // 10
-        name = "new_vectors" if few else "vectors"
-        found = self._run(name, after=after, size=4 * self.dimension, **self._within(space))
+        latest = self.latest()
+        name = "new_vectors" if latest - after <= _FEW + held // 10 else "vectors"
+        return self._batches(name, after=after, last=latest, **self._within(space))
+
+    def passing(self, wanted: Sequence[int]) -> Mapping[int, Passing]:
+        """Return those nodes that pass."""
+        found = self._passing("near", wanted)
+        return {row: Passing(sequence, node_id) for row, sequence, node_id in found}
+
+    def passing_vectors(self, wanted: Sequence[int]) -> Sequence[tuple[int, Passing, bytes]]:
+        """Return those nodes that pass, with their vectors."""
+        found = self._passing("near_vectors", wanted)
+        return [(row, Passing(sequence, n), value) for row, sequence, n, value in found]
+
+    def _batches(self, name: str, **values: int) -> Iterator[Sequence[tuple[int, bytes]]]:
+        found = self._run(name, size=4 * self.dimension, **values)
         while batch := found.fetchmany(_BATCH):
             yield batch
-
-    def passing(self, wanted: Sequence[int]) -> Mapping[int, str]:
-        """Return rows and ids of those nodes that pass."""
-        return dict(self._passing("near", wanted))
-
-    def passing_vectors(self, wanted: Sequence[int]) -> Sequence[tuple[int, str, bytes]]:
-        """Return rows, ids and vectors of those nodes that pass."""
-        return self._passing("near_vectors", wanted).fetchall()
 
     def _passing(self, name: str, wanted: Sequence[int]) -> sqlite3.Cursor:
         listed = rows.json_list(wanted)

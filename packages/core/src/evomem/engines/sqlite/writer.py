@@ -19,7 +19,7 @@ from evomem.domain.seal import GENESIS, SALT_BYTES, Item, chain, items, seal
 from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite import rows
-from evomem.engines.sqlite.counting import count_terms, discount, is_due
+from evomem.engines.sqlite.counting import count_some_terms, discount, is_due
 from evomem.engines.sqlite.log import sealed_items
 from evomem.engines.sqlite.sql import QUERIES
 from evomem.engines.sqlite.vectors import add_vectors, purge_vectors
@@ -260,7 +260,7 @@ class PatchWriter:
         return facts
 
     def _unindex(self, row: int, space: _Space) -> None:
-        found = self._run("find_search_docs", node=row).fetchall()
+        found = self._run("docs_between", low=row, high=row).fetchall()
         for doc, tokens in found:
             self._run("unindex_doc", row=doc, tokens=tokens)
             self._run("drop_search_doc", row=doc)
@@ -286,7 +286,7 @@ class PatchWriter:
             tokens=space.tokens,
         )
         if is_due(space.last_node - space.counted, space.n_documents):
-            count_terms(self._connection, space.id, space.counted, space.last_node)
+            count_some_terms(self._connection, space.id, space.counted, space.last_node)
 
     def _add_vectors(self) -> int:
         patch = self._patch

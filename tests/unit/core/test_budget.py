@@ -1,6 +1,6 @@
 """Answers fit a budget of tokens."""
 
-from evomem.domain.tokens import estimate_tokens
+from evomem.domain.budget import estimate_tokens
 
 
 def test_four_plain_letters_are_a_token_and_every_other_character_is_one():

@@ -30,10 +30,12 @@ def fit(result: RecallResult, most: int) -> RecallResult:
     """
     if estimate_tokens(result.to_text()) <= most:
         return result
-    room = most - estimate_tokens(render_recall(replace(result, hits=())))
+    # The warning takes some of it, and each line of the text a line end.
+    frame = replace(result, hits=(), warnings=(*result.warnings, _warning(most, 9999, 99)))
+    room = most - estimate_tokens(render_recall(frame))
     olds = [[estimate_tokens(line) for line in render_replaced(hit)] for hit in result.hits]
     heads = [
-        estimate_tokens("\n".join(render_hit(number, hit))) - sum(costs)
+        estimate_tokens("\n".join(render_hit(number, hit)) + "\n") - sum(costs)
         for number, (hit, costs) in enumerate(zip(result.hits, olds, strict=True), 1)
     ]
     over = sum(heads) + sum(map(sum, olds)) - room
@@ -45,7 +47,7 @@ def fit(result: RecallResult, most: int) -> RecallResult:
     while over > 0 and len(heads) > 1:
         over -= heads.pop()
         cut += 1
-    warning = f"To fit {most} tokens, {_counted(told, cut)} left out."
+    warning = _warning(most, told, cut)
     if over > 0:
         warning += " The first answer alone takes more."
     pairs = zip(result.hits, olds, strict=True)
@@ -60,7 +62,11 @@ def _shortened(hit: Hit, count: int) -> Hit:
     return replace(hit, supersedes=hit.supersedes[:count])
 
 
-def _counted(told: int, cut: int) -> str:
-    parts = [f"{told} earlier version(s)"] if told else []
-    parts += [f"{cut} answer(s)"] if cut else []
-    return " and ".join(parts) + (" was" if told + cut == 1 else " were")
+def _warning(most: int, told: int, cut: int) -> str:
+    parts = [_counted(told, "earlier version"), _counted(cut, "answer")]
+    verb = "was" if told + cut == 1 else "were"
+    return f"To fit {most} tokens, {' and '.join(filter(None, parts))} {verb} left out."
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}" if count else ""
