@@ -92,7 +92,7 @@ def test_the_nearest_come_first_with_their_cosines(engine):
         [expected[h.node_id] for h in result.hits], abs=1e-6
     )
     assert {tuple(hit)[2:] for hit in result.hits} == {(0.0, ())}
-    assert (result.bound, result.partial, result.approximate) == (0.0, False, False)
+    assert (result.bound, result.partial, result.unseen) == (0.0, False, 0)
 
 
 @pytest.mark.promise("read.own-write")
@@ -273,9 +273,48 @@ def test_vectors_are_no_part_of_the_history(engine):
 
 
 def test_a_deadline_that_has_passed_cuts_the_search_short(engine):
-    engine.commit(with_vectors(*notes(3)))
-    result = asked(engine, anywhere("x"), deadline=time.monotonic() - 1)
-    assert (ids(result), result.partial, result.bound) == ([], True, 1.0)
+    nodes = notes(3000)
+    engine.commit(with_vectors(*nodes))
+    late = asked(engine, anywhere("x"), deadline=time.monotonic() - 1)
+    assert (late.partial, late.bound) == (True, 1.0)
+    assert late.hits
+    # What was loaded is kept: each call comes further, and the last one answers from all.
+    while asked(engine, anywhere("x"), deadline=time.monotonic() - 1).bound == 1.0:
+        pass
+    whole = asked(engine, anywhere("x"), depth=3000)
+    assert (len(whole.hits), whole.partial, whole.bound, whole.unseen) == (3000, False, 0.0, 0)
+
+
+def test_a_late_writer_is_seen_by_who_has_loaded_in_steps(engine):
+    engine.commit(with_vectors(*notes(1500)))
+    asked(engine, anywhere("x"), deadline=time.monotonic() - 1)
+    late = notes(3, subject="late")
+    engine.commit(with_vectors(*late))
+    result = asked(engine, anywhere("x"), depth=3000)
+    assert len(result.hits) == 1503
+    assert {node.id for node in late} <= set(ids(result))
+
+
+def test_negative_cosines_hide_no_one(engine):
+    """The last of the first page is below 0, and none of it passes: the others are found."""
+    below = notes(80)
+    wanted = notes(5, tags=("wanted",))
+    vectors = {node.id: unit(-1, n / 1000) for n, node in enumerate(below)}
+    vectors |= {node.id: unit(-1, -0.5) for node in wanted}
+    engine.commit(with_vectors(*below, *wanted, vectors=vectors))
+    result = asked(engine, unit(1, 0), depth=5)
+    assert result.bound > 0
+    found = asked(engine, unit(1, 0), filters=Filters(tags=("wanted",)), depth=5)
+    assert set(ids(found)) == {node.id for node in wanted}
+
+
+def test_nodes_without_a_vector_to_compare_are_counted(engine):
+    nodes = notes(5)
+    engine.commit(with_vectors(*nodes, vectors={node.id: unit(1, 0) for node in nodes[:3]}))
+    assert asked(engine, unit(1, 0)).unseen == 2
+    assert asked(engine, unit(1, 0), embedder="another/1").unseen == 5
+    other_size = asked(engine, unit(1, 0, 0))
+    assert (other_size.unseen, ids(other_size)) == (5, [])
 
 
 def test_of_very_many_vectors_the_signs_choose_who_is_ranked(engine, monkeypatch):
@@ -284,12 +323,12 @@ def test_of_very_many_vectors_the_signs_choose_who_is_ranked(engine, monkeypatch
     vectors = {node.id: anywhere(node.text, 96) for node in nodes}
     engine.commit(with_vectors(*nodes[:900], vectors=vectors))
     query = anywhere("question", 96)
-    assert not asked(engine, query).approximate
+    assert asked(engine, query).bound < 1.0
     engine.commit(with_vectors(*nodes[900:], vectors=vectors))
     scores = {node_id: cosine(value, query) for node_id, value in vectors.items()}
     best = sorted(scores, key=scores.__getitem__, reverse=True)
     result = asked(engine, query)
-    assert (result.approximate, result.bound) == (True, 1.0)
+    assert result.bound == 1.0
     assert len({*ids(result)[:20]} & {*best[:20]}) >= 18
     assert [h.score for h in result.hits][:5] == pytest.approx(
         [scores[h.node_id] for h in result.hits][:5], abs=1e-6
@@ -297,7 +336,7 @@ def test_of_very_many_vectors_the_signs_choose_who_is_ranked(engine, monkeypatch
     red = [n.id for n in nodes if n.tags]
     few = asked(engine, query, filters=Filters(tags=("red",)), depth=40)
     assert set(ids(few)) == set(red)
-    assert (few.approximate, few.bound) == (False, 0.0)
+    assert few.bound == 0.0
 
 
 @pytest.mark.parametrize("counts", [True, False], ids=["bitwise_count", "table"])

@@ -82,7 +82,7 @@ def test_the_ways_of_ranking_answer_from_what_they_name(memory):
     assert (told.lexical_rank, told.vector_rank) == (1, 1)
     assert told.similarity == vector[0].score
     assert told.lexical_score == lexical[0].score
-    assert "by words 1 and none, by meaning 1 and 2" in told.above_next
+    assert "places by words 1 and none; places by meaning 1 and 2" in told.above_next
 
 
 def test_an_old_version_near_in_meaning_answers_with_its_head(memory):

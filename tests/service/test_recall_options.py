@@ -68,6 +68,29 @@ def test_conditions_choose_among_recalled_and_listed_nodes(memory, conditions, r
     assert {names[node.id] for node in memory.list(**conditions)} == set(right)
 
 
+def test_an_excluded_tag_of_the_head_excludes_it_too(memory):
+    old = memory.remember("We use Postgres.", tags=["old"]).node.id
+    memory.remember("We use SQLite.", supersedes=old, tags=["secret"])
+    others = fill(memory, 3)
+    assert ids(memory.recall("Postgres", tags_none=["secret"])) == []
+    assert len(memory.recall("Postgres ledger", tags_none=["secret"]).hits) == len(others)
+
+
+def test_the_last_word_of_a_long_query_counts_if_it_is_known(memory):
+    zebra = memory.remember("A zebra crossing.").node.id
+    strange = " ".join(f"w{n}q" for n in range(200))
+    assert ids(memory.recall(f"{strange} zebra")) == [zebra]
+    cut = memory.recall(" ".join(f"word{n}" for n in range(600)) + " zebra")
+    assert not cut.exact
+    assert "terms: the first 512" in cut.warnings[0]
+
+
+def test_a_filter_has_so_many_keys_at_most(memory):
+    with pytest.raises(evomem.TooLargeError, match="101 keys"):
+        memory.recall("x", filter={f"k{n}": n for n in range(101)})
+    assert memory.recall("x", filter={f"k{n}": n for n in range(100)}).hits == ()
+
+
 def test_what_passes_is_found_however_rare(memory):
     fill(memory, 1500)
     marked = {"tags": ["rare"], "session": "s", "metadata": {"x": 1}}
@@ -113,6 +136,8 @@ def test_a_status_chooses_among_the_answers(memory):
     assert ids(memory.recall("ledger", status="active")) == [active]
     assert ids(memory.recall("ledger", status="scheduled")) == [later]
     assert set(ids(memory.recall("ledger"))) == {active, later}
+    memory.forget(active)
+    assert ids(memory.recall("ledger", status="forgotten")) == [active]
     with pytest.raises(evomem.InvalidRequestError, match="none of active"):
         memory.recall("ledger", status="superseded")
 

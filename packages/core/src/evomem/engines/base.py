@@ -82,9 +82,10 @@ USUAL_LIMITS = SearchLimits()
 
 
 class Passing(NamedTuple):
-    """A node that passes the filters: when it was committed, and its id."""
+    """A node that passes the filters: its place among the commits, and its id."""
 
     sequence: int
+    row: int
     node_id: str
 
 

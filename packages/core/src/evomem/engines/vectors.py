@@ -84,8 +84,8 @@ class VectorTable(Protocol):
         """Return by row those nodes that have a vector and pass the filters."""
         ...
 
-    def passing_vectors(self, rows: Sequence[int]) -> Sequence[tuple[int, Passing, bytes]]:
-        """Return row and vector of those nodes that have one and pass the filters."""
+    def passing_vectors(self, rows: Sequence[int]) -> Sequence[tuple[Passing, bytes]]:
+        """Return with their vectors those nodes that have one and pass the filters."""
         ...
 
 
@@ -300,11 +300,9 @@ def _by_signs(one: Loaded, table: VectorTable, query: Array, limits: SearchLimit
     return _Found(scored, 1.0 if looked < len(order) else 0.0)
 
 
-def _rescored(
-    found: Sequence[tuple[int, Passing, bytes]], query: Array
-) -> list[tuple[float, Passing]]:
-    scores = (_floats((value for _, _, value in found), len(query)) @ query).tolist()
-    return [(score, node) for score, (_, node, _) in zip(scores, found, strict=True)]
+def _rescored(found: Sequence[tuple[Passing, bytes]], query: Array) -> list[tuple[float, Passing]]:
+    scores = (_floats((value for _, value in found), len(query)) @ query).tolist()
+    return [(score, node) for score, (node, _) in zip(scores, found, strict=True)]
 
 
 def _ranked(scores: Array, rows: Array) -> Iterator[Array]:

@@ -108,12 +108,12 @@ class SqliteVectors:
     def passing(self, wanted: Sequence[int]) -> Mapping[int, Passing]:
         """Return those nodes that pass."""
         found = self._passing("near", wanted)
-        return {row: Passing(sequence, node_id) for row, sequence, node_id in found}
+        return {row: Passing(sequence, row, node_id) for row, sequence, node_id in found}
 
-    def passing_vectors(self, wanted: Sequence[int]) -> Sequence[tuple[int, Passing, bytes]]:
+    def passing_vectors(self, wanted: Sequence[int]) -> Sequence[tuple[Passing, bytes]]:
         """Return those nodes that pass, with their vectors."""
         found = self._passing("near_vectors", wanted)
-        return [(row, Passing(sequence, n), value) for row, sequence, n, value in found]
+        return [(Passing(sequence, row, n), value) for row, sequence, n, value in found]
 
     def _batches(self, name: str, **values: int) -> Iterator[Sequence[tuple[int, bytes]]]:
         found = self._run(name, size=4 * self.dimension, **values)
