@@ -78,7 +78,8 @@ def test_the_stream_draws_the_notes_of_the_corpus():
     assert list(Corpus(5, 300).stream(50)) == Corpus(5, 300).notes(50)
 
 
-def test_both_stores_hold_the_notes_and_every_second_chain_is_one_memory():
+def test_both_stores_hold_the_notes_and_the_linked_chains_are_one_memory(monkeypatch):
+    monkeypatch.setattr(batches, "LINKED_EVERY", 2)
     made = prepare(SMALL)
     own, raw = held(made)
     notes = SMALL.corpus().notes(SMALL.notes)
@@ -185,4 +186,4 @@ def test_the_rates_of_the_load_are_kept_beside_the_stores():
     kept = json.loads((made.path.parent / "loading.json").read_text("utf-8"))
     assert [row["loaded"] for row in kept] == [SMALL.notes, SMALL.notes]
     assert kept[0]["ratio"] == 1
-    assert kept[1]["chains_linked"] == "1 of 2"
+    assert kept[1]["chains_linked"] == f"1 of {batches.LINKED_EVERY}"

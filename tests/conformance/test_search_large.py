@@ -36,7 +36,7 @@ def library(shared_engine):
     rng = random.Random(20260301)  # noqa: S311  a repeatable corpus, no secret
     weights = [1 / (n + 2) for n in range(len(VOCABULARY))]
     nodes = []
-    for n in range(5000):
+    for n in range(2500):
         words = rng.choices(VOCABULARY, weights, k=rng.randint(5, 40))
         nodes.append(note(" ".join(words), tags=(f"tag{n % 7}",) if n % 3 == 0 else ()))
     shared_engine.commit(patch_of(*nodes))

@@ -92,10 +92,10 @@ def test_a_filter_has_so_many_keys_at_most(memory):
 
 
 def test_what_passes_is_found_however_rare(memory):
-    fill(memory, 1500)
+    fill(memory, 600)
     marked = {"tags": ["rare"], "session": "s", "metadata": {"x": 1}}
     rare = memory.remember("The rare ledger entry is closed.", **marked).node.id
-    fill(memory, 3000)
+    fill(memory, 1200)
     for conditions in (
         {"tags": ["rare"]},
         {"tags_any": ["rare", "none"]},
@@ -108,9 +108,9 @@ def test_what_passes_is_found_however_rare(memory):
 
 
 def test_a_relation_is_found_however_rare(memory):
-    first, *_ = fill(memory, 2000)
+    first, *_ = fill(memory, 800)
     late = memory.remember("The ledger was audited.", relations={"caused_by": [first]}).node.id
-    fill(memory, 2000)
+    fill(memory, 1600)
     assert ids(memory.recall("ledger", relation="caused_by")) == [late]
 
 

@@ -49,9 +49,8 @@ class Sizes:
 
     vocabulary: int = VOCABULARY_FULL
     boxes: tuple[tuple[int, Box], ...] = (
-        (1000, Box()),
-        (10_000, Box()),
-        (100_000, Box(load_s=300, patience_s=300)),
+        (1000, Box(load_s=30, calls_s=10)),
+        (10_000, Box(load_s=45, calls_s=10)),
     )
     singly: int = 1000
     writes: int = 200
