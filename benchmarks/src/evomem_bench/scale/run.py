@@ -54,7 +54,7 @@ class Sizes:
 
 # Plain FTS5 takes a second and more over a million notes, and the right answers take longer.
 FULL = Sizes(
-    (Size(1000), Size(10_000), Size(100_000, 400), Size(1_000_000, 200, sampled=30)),
+    (Size(1000), Size(10_000), Size(100_000, 400), Size(1_000_000, 100, sampled=15)),
 )
 QUICK = Sizes((Size(1000, 200, writes=200), Size(10_000, 200, writes=200)))
 

@@ -26,7 +26,7 @@ _NODES_AN_ANSWER = 3
 _WIDER = 8
 # Fusion looks at more answers than are asked for: what is third by words and tenth by meaning may
 # be the best. As many for all usual k, so that fewer answers are the first of more.
-_FUSED = 30
+_FUSED = 40
 
 
 class Place(NamedTuple):
