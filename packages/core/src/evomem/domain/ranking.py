@@ -33,7 +33,7 @@ GRADE_MASK: Final = (1 << GRADE_BITS) - 1
 
 # Postings looked up before a search is cut short, which takes CPython some 20 ms.
 # `evomem-bench speed --scale` measures what it costs and what it loses.
-POSTING_BUDGET = 30_000
+POSTING_BUDGET = 24_000
 
 
 # Less than this is no ground to stand on; `evomem-bench retrieval` measures both on questions that

@@ -31,7 +31,7 @@ _MOST_LISTS = 64
 _FIRST_SAMPLE = 2000
 # Documents scored in full at a time, and at most while no proof is in sight.
 _PAGE = 32
-_MOST_SCORED = 320
+_MOST_SCORED = 240
 
 
 class Index(Protocol):
