@@ -1,6 +1,7 @@
 """A search of a large store says what it may have left out, and never leaves out more."""
 
 import random
+from functools import partial
 
 import pytest
 from tests.conformance.builders import BELOW, HOME, REACH, note, open_memory, patch_of
@@ -89,7 +90,7 @@ def test_recall_says_whether_a_better_answer_may_be_left_out(shared_engine, cloc
     assert memory.recall("word0").exact
     assert memory.recall("word1900 word1901").exact
     assert memory.recall("word1 word2 word3 word4", k=100).exact
-    monkeypatch.setattr(match, "POSTING_BUDGET", 50)
+    monkeypatch.setattr(match, "SearchLimits", partial(SearchLimits, budget=50))
     result = memory.recall("word1 word2 word3 word4", k=100)
     assert not result.exact
     assert len(result.hits) == 100

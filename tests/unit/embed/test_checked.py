@@ -111,21 +111,6 @@ def test_a_batch_size_that_is_none_is_not_taken(size):
     assert [len(call) for call, _ in embedder.calls] == [BATCH_SIZE, 1]
 
 
-def test_batches_are_there_one_by_one_and_end_with_a_failure():
-    def answer(texts):
-        return lengths(texts) if "y" not in texts else None
-
-    embedder = Embedder(answer)
-    texts = ["x"] * (2 * BATCH_SIZE) + ["y"] * (2 * BATCH_SIZE)
-    found = held(embedder).batches(texts, query=False, deadline_s=DEADLINE_S)
-    assert len(next(found)) == BATCH_SIZE
-    assert len(embedder.calls) == 1
-    assert len(next(found)) == BATCH_SIZE
-    assert isinstance(next(found), EmbedFailure)
-    assert list(found) == []
-    assert len(embedder.calls) == 3
-
-
 def raising(error):
     def answer(texts):
         raise error
@@ -194,18 +179,10 @@ def test_the_dimension_never_changes_and_a_failure_does_not_set_it():
     embeddings = held(Embedder(lambda texts: next(answers)))
     found = [embeddings.vectors(["a"], query=False, deadline_s=DEADLINE_S) for _ in range(4)]
     assert isinstance(found[0], EmbedFailure)
-    assert embeddings.dimension == 2
     assert found[2].reason == (
         "The embedder test/1 answered a vector of 3 numbers, not 2 as before."
     )
     assert found[1] == found[3]
-
-
-def test_the_dimension_of_stored_vectors_binds_the_first_answer_too():
-    embeddings = held(Embedder(lengths), dimension=384)
-    failure = embeddings.vectors(["a"], query=False, deadline_s=DEADLINE_S)
-    assert "2 numbers, not 384 as before" in failure.reason
-    assert embeddings.dimension == 384
 
 
 def test_a_hanging_embedder_holds_nobody_and_is_not_called_again(hanging):

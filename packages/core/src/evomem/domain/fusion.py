@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# The usual constant; `evomem-bench retrieval --fusion` compares others, which answer no better.
+# The constant of that paper and equal weights; `evomem-bench retrieval --fusion` compares others.
 RRF_K = 60
 LEXICAL_WEIGHT = 1.0
 VECTOR_WEIGHT = 1.0

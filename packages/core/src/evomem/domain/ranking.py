@@ -90,7 +90,7 @@ class SearchHit(NamedTuple):
 
     Attributes:
         node_id: The node.
-        score: BM25, higher is better.
+        score: BM25, or the cosine if it was found by its vector; higher is better.
         coverage: How much of the query it covers, 0 to 2.2: the weights of the terms by how well
             each is met, over those of all terms. A rare term weighs more, but less so in a small
             memory, where every word is rare.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evomem.embed.base import Embedder
@@ -30,24 +30,18 @@ class Embeddings:
 
     Args:
         embedder: What turns texts into vectors.
-        dimension: What its vectors must have; None takes that of the first answer.
 
     Attributes:
         name: The embedder's name, under which vectors are stored.
     """
 
-    def __init__(self, embedder: Embedder, *, dimension: int | None = None) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
         self._embedder = embedder
         size = getattr(embedder, "batch_size", None)
         self._batch_size = size if isinstance(size, int) and size > 0 else BATCH_SIZE
-        self._dimension = dimension
+        self._dimension: int | None = None
         self._workers: dict[int, Worker] = {}
-
-    @property
-    def dimension(self) -> int | None:
-        """How many numbers a vector has; None before the first answer."""
-        return self._dimension
 
     def vectors(
         self, texts: Sequence[str], *, query: bool, deadline_s: float
@@ -68,23 +62,6 @@ class Embeddings:
                 return answer
             found += answer
         return found
-
-    def batches(
-        self, texts: Sequence[str], *, query: bool, deadline_s: float
-    ) -> Iterator[list[bytes] | EmbedFailure]:
-        """Yield the vectors of each `BATCH_SIZE` texts as they are there; a failure is the last.
-
-        Args:
-            texts: Any number of any texts.
-            query: Whether they are what is looked for, not what is kept.
-            deadline_s: How long each batch may take.
-        """
-        for start in range(0, len(texts), BATCH_SIZE):
-            batch = texts[start : start + BATCH_SIZE]
-            answer = self.vectors(batch, query=query, deadline_s=deadline_s)
-            yield answer
-            if isinstance(answer, EmbedFailure):
-                return
 
     def close(self) -> None:
         """End the thread, once what it does is done; a later call starts another."""

@@ -378,7 +378,10 @@ class Engine(Protocol):
         ...
 
     def rebuild(self) -> None:
-        """Make anew all that is derived, in one transaction; nothing else is ever repaired."""
+        """Make anew all that is derived, in one transaction; nothing else is ever repaired.
+
+        Vectors stay as they are: only their model can make them.
+        """
         ...
 
     def close(self) -> None:

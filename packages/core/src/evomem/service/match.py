@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,7 +13,7 @@ from evomem.domain.lineage import Lineage, NodeFacts
 from evomem.domain.namespace import Reach
 from evomem.domain.node import Status
 from evomem.domain.question import RecallRequest
-from evomem.domain.ranking import POSTING_BUDGET, Evidence, SearchHit
+from evomem.domain.ranking import Evidence, SearchHit
 from evomem.domain.scope import contains
 from evomem.engines.base import Reader, SearchLimits, SearchResult
 from evomem.service.filters import filters_of
@@ -111,7 +110,7 @@ class Matcher:
         self._at = at
         removed = request.include_removed or request.status == Status.FORGOTTEN
         self._filters = filters_of(request, request.status, at, removed=removed)
-        self._deadline = deadline
+        self._limits = SearchLimits(deadline=deadline)
 
     def recent(self, need: int) -> Found:
         """Return the most recently changed heads."""
@@ -125,7 +124,7 @@ class Matcher:
                     found.answers[head] = self._answer(head, lineage, recent=(match, version))
             if len(found.answers) >= need:
                 break
-            if self._expired():
+            if self._limits.expired():
                 found.partial = True
                 break
             after, size = ids[-1], size * 2
@@ -183,12 +182,9 @@ class Matcher:
             return request.include_removed or request.status == status
         return status in {Status.ACTIVE, Status.SCHEDULED}
 
-    def _expired(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
-
     def _heads_of(self, search: Search, need: int, kind: str) -> Found:
         """Search until there are enough different heads, wider each time."""
-        limits = SearchLimits(_NODES_AN_ANSWER * need, POSTING_BUDGET, need, self._deadline)
+        limits = replace(self._limits, depth=_NODES_AN_ANSWER * need, least=need)
         while True:
             result = search(limits)
             found = self._collect(result.hits, need, kind)
@@ -222,7 +218,7 @@ class Matcher:
                     found.answers[head] = answer
             if len(found.answers) >= need:
                 break
-            if self._expired():
+            if self._limits.expired():
                 found.partial = True
                 break
             start, size = start + size, size * 2

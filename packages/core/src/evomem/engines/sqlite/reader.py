@@ -33,14 +33,12 @@ from evomem.engines.sqlite.search import SqliteIndex
 from evomem.engines.sqlite.sql import QUERIES
 from evomem.engines.sqlite.vectors import ProcessCache, SqliteVectors, search_vectors
 
-_LATEST = 2**62
-
 
 class SqliteReader:
     """A snapshot; `SqliteEngine.read` opens and closes it."""
 
     def __init__(
-        self, connection: sqlite3.Connection, vectors: ProcessCache, known: int = _LATEST
+        self, connection: sqlite3.Connection, vectors: ProcessCache, known: int = rows.LATEST
     ) -> None:
         self._connection = connection
         self._vectors = vectors
@@ -151,7 +149,7 @@ class SqliteReader:
 
     def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return memories by id."""
-        name = "memories" if self._known == _LATEST else "memories_known"
+        name = "memories" if self._known == rows.LATEST else "memories_known"
         found = self._all(name, ids=rows.json_list(ids), spaces=self._within(reach))
         return {
             memory_id: MemoryState(memory_id, version, tip, from_micros(latest))
@@ -207,7 +205,7 @@ class SqliteReader:
 
     def last_commit(self, namespace: Namespace) -> LastCommit:
         """Return the latest commit of a namespace."""
-        name = "last_commit" if self._known == _LATEST else "last_commit_known"
+        name = "last_commit" if self._known == rows.LATEST else "last_commit_known"
         for sequence, recorded in self._all(name, path=rows.write_path(namespace)):
             return LastCommit(sequence, from_micros(recorded))
         return LastCommit(0, EPOCH)
@@ -332,5 +330,5 @@ class SqliteReader:
             "removed": filters.removed,
             "metadata": to_sorted_json(dict(filters.metadata)),
             "first": 0 if since is None else self._last_before(to_micros(since)) + 1,
-            "last": _LATEST if until is None else self._last_before(to_micros(until)),
+            "last": rows.LATEST if until is None else self._last_before(to_micros(until)),
         }

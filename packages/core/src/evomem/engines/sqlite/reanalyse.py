@@ -15,7 +15,6 @@ from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.counting import add_counts, drop_empty_counts, terms_in
 from evomem.engines.sqlite.sql import QUERIES
 
-_LATEST = 2**62
 # Nodes whose texts are in memory at a time, and the characters of tokens that end a page early, so
 # that the transaction is short whatever the texts.
 _CHUNK = 100
@@ -153,7 +152,7 @@ def _documents(
     low = rows.space_range(space)["low"]
     between = {"low": low | (first + 1), "high": low | last}
     place = dict(_run(connection, "nodes_between", **between).fetchall())
-    within = {"spaces": rows.json_list([space]), "known": _LATEST}
+    within = {"spaces": rows.json_list([space]), "known": rows.LATEST}
     found = _run(connection, "records", ids=rows.json_list(place), **within)
     return {
         place[node.id] << GRADE_BITS | grade: tokens

@@ -15,7 +15,6 @@ from evomem.engines.sqlite.search import Query
 from evomem.engines.sqlite.sql import QUERIES
 
 _PAGE = 1000
-_LATEST = 2**62
 
 
 def rebuild(connection: sqlite3.Connection) -> None:
@@ -54,7 +53,7 @@ def right_counts(query: Query) -> list[tuple[int, ...]]:
 def _documents(query: Query) -> Iterator[list[tuple[int, int, str]]]:
     """Yield the search documents of all nodes that were not purged, in pages."""
     analysis = current()
-    within = {"spaces": rows.json_list(i for (i,) in query("all_spaces")), "known": _LATEST}
+    within = {"spaces": rows.json_list(i for (i,) in query("all_spaces")), "known": rows.LATEST}
     after = -1
     while page := query("next_nodes", after=after, limit=_PAGE):
         place = dict(page)

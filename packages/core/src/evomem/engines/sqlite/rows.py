@@ -1,4 +1,4 @@
-"""Between rows and values: the only module that knows how a node lies in its table."""
+"""Between rows and values: how a node lies in its table, and what the index keeps of it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from evomem.domain.time import from_micros, to_micros
 
 SPACE_BITS = 32
 """A node's row id is its namespace's id, then 32 bits that count the nodes in it."""
+
+LATEST = 2**62
+"""After every commit: who knows up to here knows all."""
 
 MOST_SPACES = (1 << 63 - SPACE_BITS - GRADE_BITS) - 1
 """Namespaces that a store can hold: row ids of the index have 63 bits."""

@@ -1,7 +1,7 @@
 -- The EvoMem store, format evomem/1, schema 1.
 -- Truth is append-only: text, event, evidence, node, edge, patch, operation, tombstone, reseal.
 -- Derived and rebuildable: memory, all of namespace but id and path, search_doc, search_index,
--- term_count, embedder and vector.
+-- term_count; embedder and vector too, but only by the model that made them.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
