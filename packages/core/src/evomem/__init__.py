@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         RememberResult,
         Stats,
     )
+    from evomem.service.aio import AsyncMemory
     from evomem.service.memory import Memory
     from evomem.service.opening import aopen_memory as aopen
     from evomem.service.opening import open_memory as open  # noqa: A004  the name users expect
@@ -86,6 +87,7 @@ __all__ = [
     "Amended",
     "AppliedOperation",
     "ApplyRequest",
+    "AsyncMemory",
     "AuditReport",
     "Candidate",
     "Change",
@@ -217,6 +219,7 @@ _LAZY = {
         for module, names in _DOMAIN.items()
         for name in names
     },
+    "AsyncMemory": ("evomem.service.aio", "AsyncMemory"),
     "Memory": ("evomem.service.memory", "Memory"),
     "aopen": ("evomem.service.opening", "aopen_memory"),
     "open": ("evomem.service.opening", "open_memory"),

@@ -40,6 +40,11 @@ class AsyncMemory:
         self._memory = memory
 
     @property
+    def memory(self) -> Memory:
+        """The same handle, called without `await`."""
+        return self._memory
+
+    @property
     def namespace(self) -> Namespace:
         """The namespace that the handle is bound to."""
         return self._memory.namespace
