@@ -7,23 +7,25 @@ node passes is decided on the node itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
-from evomem.domain.plain import to_sorted_json
+from evomem.domain.metadata import Leaf, leaves, required
+from evomem.domain.plain import to_json
 
 _MARK: Final = "~"
 # A node with more of them bears the bare mark instead, and is looked at under every filter.
 _MOST: Final = 32
 _GROUPS: Final = 8
-_HUGE: Final = 1 << 63
 
 
 def facets_of(
     tags: Iterable[str], session: str | None, metadata: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Return the facets of a node."""
-    found = dict.fromkeys([*map(_tag, tags), *_others(session, metadata)])
+    others = islice(_others(session, leaves(metadata)), _MOST + 1)
+    found = dict.fromkeys([*map(_tag, tags), *others])
     return tuple(found) if len(found) <= _MOST else (_MARK,)
 
 
@@ -39,26 +41,22 @@ def narrowing(
 
     Only so many as narrow a search well.
     """
-    needed = [[facet] for facet in (*map(_tag, tags), *_others(session, metadata))]
+    needed = [[facet] for facet in (*map(_tag, tags), *_others(session, required(metadata)))]
     if some := [_tag(tag) for tag in tags_any]:
         needed.append(some)
     return [[*group, _MARK] for group in needed[-_GROUPS:]]
 
 
-def _others(session: str | None, metadata: Mapping[str, Any]) -> Iterable[str]:
+def _others(session: str | None, values: Iterable[Leaf]) -> Iterator[str]:
     if session is not None:
         yield _facet("session", session)
-    for key, value in metadata.items():
-        yield _facet("metadata", to_sorted_json([key, _plain(value)]))
+    for path, value in values:
+        yield _facet("metadata", to_json([path, _plain(value)]))
 
 
 def _plain(value: object) -> object:
-    """Write numbers as SQLite compares them: 1.0 as 1, and huge integers as floats."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _HUGE:
-        return int(value)
-    if isinstance(value, int) and abs(value) >= _HUGE:
-        return float(value) if abs(value) < _HUGE**16 else value
-    return value
+    """Write equal numbers alike: 1.0 as 1."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _tag(tag: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from evomem.domain import arguments as read
 from evomem.domain.edge import RESERVED, parse_relation
+from evomem.domain.metadata import check_filter
 from evomem.domain.scope import parse_scope
 from evomem.domain.time import Instant
 from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError, shown
@@ -75,7 +76,7 @@ class Conditions:
         tags_any: Only nodes that carry one of these at least.
         tags_none: Only nodes that carry none of these.
         session: Only nodes of this session.
-        filter: Only nodes whose metadata has these values.
+        filter: Only nodes whose metadata has these values, or passes these comparisons.
         relation: Only nodes with a relation of this kind to an older node, `supersedes` and the
             like included.
         since: Only nodes recorded then or later.
@@ -236,7 +237,9 @@ def _filter(given: object) -> dict[str, Any]:
     if isinstance(given, Mapping) and len(given) > MAX_FILTERS:
         message = f"filter has {len(given)} keys, more than the {MAX_FILTERS} allowed."
         raise TooLargeError(message, field="filter")
-    return read.json_object(given, "filter")
+    wanted = read.json_object(given, "filter")
+    check_filter(wanted)
+    return wanted
 
 
 def _relation(kind: str | None) -> str | None:

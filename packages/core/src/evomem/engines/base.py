@@ -37,7 +37,7 @@ class Filters:
         tags_any: It carries one of these at least, if there are any.
         tags_none: It carries none of these.
         session: It is of this session.
-        metadata: Its metadata has all of these values.
+        metadata: Its metadata is as `evomem.domain.metadata` understands these.
         relation: It has an open relation of this kind.
         begins_after: It takes force later than then.
         since: It was recorded then or later.

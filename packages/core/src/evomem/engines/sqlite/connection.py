@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evomem.engines.sqlite.filtering import UNREADABLE, add_functions
 from evomem.engines.sqlite.location import IN_MEMORY
 from evomem.errors import EngineBusyError, EngineError, ReadOnlyError
 
@@ -66,6 +67,7 @@ def connect(location: Path | str, *, mode: str = "rwc") -> sqlite3.Connection:
         check_same_thread=False,
         cached_statements=_STATEMENT_CACHE,
     )
+    add_functions(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -141,5 +143,11 @@ def _translate(error: sqlite3.Error, location: Path | str) -> EngineError | Read
         return EngineError(message, **details)
     if "image is malformed" in text or "not a database" in text:
         message = f"{location} is damaged or no database. Restore a backup, or choose another path."
+        return EngineError(message, **details)
+    if UNREADABLE in text:
+        message = (
+            f"Metadata in {location} cannot be read: they are damaged, or the reading was "
+            f"interrupted. Look with: evomem --db {location} doctor"
+        )
         return EngineError(message, **details)
     return EngineError(f"The store {location} failed: {text}.", **details)

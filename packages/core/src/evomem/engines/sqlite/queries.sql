@@ -20,12 +20,7 @@ node.sequence BETWEEN :first AND min(:last, :known)
       SELECT 1 FROM edge
       WHERE edge.new = node.row AND edge.kind = :relation AND edge.sequence <= :known
         AND (edge.closed_by IS NULL OR edge.closed_by > :known)))
-  AND (:metadata = '{}' OR NOT EXISTS (
-      SELECT 1 FROM json_each(:metadata) AS wanted
-      WHERE NOT EXISTS (SELECT 1 FROM json_each(node.metadata) AS has
-                        WHERE has.key = wanted.key AND has.value IS wanted.value
-                          AND replace(has.type, 'real', 'integer')
-                              = replace(wanted.type, 'real', 'integer'))));
+  AND (:metadata = '{}' OR metadata_matches(node.metadata, :metadata));
 
 -- name: remembered
 -- Put in the place of {remembered}: whether a node was not forgotten, unless those are wanted too.
