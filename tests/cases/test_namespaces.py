@@ -142,6 +142,18 @@ def test_a_filter_holds_and_an_unknown_one_is_refused(memory, refused, found):
 
 
 @pytest.mark.parametrize(
+    "asked", [{"$in": ["a"]}, {"$eq": "a", "x": 1}, [{"$like": "a"}], {"x": {"$not": 1}}], ids=str
+)
+def test_an_unknown_operator_is_refused(memory, refused, asked):
+    """NSP-003: Unknown filter is silently ignored: the same inside a filter."""
+    memory.remember("for a", metadata={"tenant_id": "a"})
+    for call in (memory.list, lambda **given: memory.recall("for", **given)):
+        with refused(memory, InvalidRequestError, "none of \\$eq, \\$ne, \\$gt, ") as caught:
+            call(filter={"tenant_id": asked})
+        assert caught.value.details["field"] == "filter"
+
+
+@pytest.mark.parametrize(
     "metadata",
     [
         {"user_id": "u", "agent_id": "a", "run_id": "r"},
@@ -155,7 +167,7 @@ def test_a_filter_holds_and_an_unknown_one_is_refused(memory, refused, found):
 def test_filters_may_be_combined(memory, found, metadata):
     """NSP-104: Two filters together return nothing."""
     first = memory.remember("both", metadata=metadata).node.id
-    memory.remember("both but other", metadata={"user_id": "other", "number": 2})
+    memory.remember("both but other", metadata={"user_id": "other", "number": 2, "nothing": 0})
     items = list(metadata.items())
     for i, one in enumerate(items):
         for other in items[i:]:

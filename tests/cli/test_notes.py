@@ -206,6 +206,9 @@ def test_recall_filters(run_json, note):
     assert found("--filter", "team=red", "--filter", "ticket=7") == {tagged}
     assert found("--filter", "ticket=8") == set()
     assert found("--filter", "ticket=[") == set()
+    assert found("--filter", 'ticket={"$gte": 7, "$lt": 8}') == {tagged}
+    assert found("--filter", 'ticket={"$gt": 7}') == set()
+    assert found("--filter", "ticket=null") == {scoped}
 
 
 def test_recall_reaches_the_namespaces_below_when_asked(run, run_json):

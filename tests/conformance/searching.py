@@ -1,12 +1,12 @@
 """What a search must find and how it must rank, from the notes themselves, without an index."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pytest
 from tests.conformance.builders import NO_FILTERS, REACH
 
 from evomem.domain.analysis import tokens
+from evomem.domain.metadata import matches
 from evomem.domain.namespace import Reach
 from evomem.domain.node import NodeRecord
 from evomem.domain.ranking import Corpus, Document, Scorer, SearchHit, graded, rounded_length
@@ -91,24 +91,5 @@ def passes(node: NodeRecord, filters: Filters) -> bool:
         and (not filters.tags_any or not set(filters.tags_any).isdisjoint(node.tags))
         and set(filters.tags_none).isdisjoint(node.tags)
         and filters.session in (None, node.session)
-        and all(
-            key in node.metadata and equal(node.metadata[key], value)
-            for key, value in filters.metadata.items()
-        )
+        and matches(node.metadata, filters.metadata)
     )
-
-
-def equal(stored: Any, asked: Any) -> bool:
-    """Tell whether two JSON values are the same; 1 is 1.0, as a value of its own."""
-    if isinstance(stored, bool) or isinstance(asked, bool):
-        return stored is asked
-    if isinstance(stored, list) and isinstance(asked, list):
-        return len(stored) == len(asked) and all(map(same, stored, asked))
-    if isinstance(stored, dict) and isinstance(asked, dict):
-        return stored.keys() == asked.keys() and all(same(stored[k], asked[k]) for k in stored)
-    return bool(stored == asked)
-
-
-def same(stored: Any, asked: Any) -> bool:
-    """Tell whether two values inside another are written alike."""
-    return type(stored) is type(asked) and equal(stored, asked)

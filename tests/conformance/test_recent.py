@@ -67,6 +67,16 @@ def test_filters_apply_before_the_limit(engine):
     assert recent(engine, filters=Filters(tags=("red",)), after=red[1], limit=2) == red[:1]
 
 
+def test_a_filter_on_metadata_applies_before_the_limit(engine):
+    high = [n.id for n in store(engine, "one", "two", "three", metadata={"deep": {"n": 7}})]
+    store(engine, *(f"low {n}" for n in range(10)), metadata={"deep": {"n": 1}})
+    for n in (7, 7.0, {"$gt": 1}, {"$ne": 1}):
+        filters = Filters(metadata={"deep": {"n": n}})
+        assert recent(engine, filters=filters, limit=2) == high[:0:-1]
+        assert recent(engine, filters=filters, after=high[1], limit=2) == high[:1]
+        assert recent(engine, BELOW, filters=filters, limit=2) == high[:0:-1]
+
+
 def test_nodes_below_are_listed_in_commit_order_when_asked(engine):
     spaces = [HOME, (*HOME, "b"), HOME, (*HOME, "a"), (*HOME, "b"), HOME]
     ids = [store(engine, "x", namespace=namespace)[0].id for namespace in spaces]

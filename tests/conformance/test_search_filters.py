@@ -19,6 +19,7 @@ from tests.conformance.builders import (
 from tests.conformance.searching import brute_force, equal_hits, found, passes, search
 
 from evomem.domain.edge import Edge
+from evomem.domain.metadata import matches
 from evomem.domain.namespace import Reach
 from evomem.engines.base import Filters, SearchLimits
 
@@ -32,6 +33,8 @@ OBJECTS = [
     {"flag": 1, "none": None},
     {"team": "kern é", 'quo"ted.key': "$.x", "none": "null"},
     {"n": "1", "ratio": 0.5, "flag": False},
+    {"deep": {"a": [1, {"b": "x"}], "er": {"n": 1, "none": None}}, "$ne": 1},
+    {"deep": {"a": [1], "er": {"n": 10}, "é": True}, "ratio": 12},
 ]
 FILTERS = [
     Filters(),
@@ -63,7 +66,26 @@ FILTERS = [
     Filters(metadata={"ratio": 0.5}),
     Filters(metadata={"deep": {"a": [1, 2]}}),
     Filters(metadata={"deep": {"a": [2, 1]}}),
+    Filters(metadata={"deep": {}}),
+    Filters(metadata={"deep": {"er": {"n": 1.0}}}),
+    Filters(metadata={"deep": {"er": {"none": None}}}),
+    Filters(metadata={"deep": {"er": {"n": {"$gte": 1, "$lt": 10}}}}),
+    Filters(metadata={"deep": {"a": [1, {"b": {"$gt": "w"}}]}}),
+    Filters(metadata={"deep": {"$eq": {"a": [1], "er": {"n": 10}, "é": True}}}),
+    Filters(metadata={"deep": {"é": True}, "ratio": {"$gt": 0.5}}),
+    Filters(metadata={"deep": {"$ne": None}}),
+    Filters(metadata={"deep": None, "team": {"$ne": "core"}}),
+    Filters(metadata={"n": {"$gt": 1}}),
+    Filters(metadata={"n": {"$gte": ""}}),
+    Filters(metadata={"n": {"$eq": 1, "$ne": "1"}}),
+    Filters(metadata={"flag": {"$lte": 1}}),
+    Filters(metadata={"$ne": 1}),
 ]
+
+
+def listed(engine, filters, reach=REACH):
+    with engine.read() as reader:
+        return reader.recent(reach, filters, after=None, limit=999)
 
 
 @pytest.fixture
@@ -83,8 +105,7 @@ def test_filters_choose_what_brute_force_chooses(engine, labelled, filters):
     expected = [node.id for node in reversed(labelled) if passes(node, filters)]
     assert set(found(engine, ["zebra"], filters=filters)) == set(expected)
     assert set(found(engine, ["zebra"], BELOW, filters)) == set(expected)
-    with engine.read() as reader:
-        assert reader.recent(REACH, filters, after=None, limit=999) == expected
+    assert listed(engine, filters) == expected
 
 
 @pytest.mark.parametrize(
@@ -102,11 +123,23 @@ def test_filters_choose_what_brute_force_chooses(engine, labelled, filters):
         (2**63 - 1, 2**63 - 1),
         (1e300, 1e300),
         ({"deep": [1.5, {"er": None}]}, {"deep": [1.5, {"er": None}]}),
+        (10**22, 1e22),
+        (1e22, 10**22),
+        (10**16, 1e16),
+        (1e16 - 2, 10**16 - 2),
+        (int(1e308), 1e308),
+        (-2.0, -2),
+        (1e-7, 0.0000001),
+        ([1, {"a": 1}], [1.0, {"a": 1.0}]),
+        ('"\\/\t\x7f\u2028', '"\\/\t\x7f\u2028'),
     ],
 )
-def test_an_equal_json_value_passes_a_metadata_filter(engine, stored, asked):
-    (node,) = store(engine, "zebra", metadata={"value": stored})
-    assert found(engine, ["zebra"], filters=Filters(metadata={"value": asked})) == [node.id]
+@pytest.mark.parametrize("inside", [dict, lambda **value: {"deep": value}], ids=["top", "deep"])
+def test_an_equal_json_value_passes_a_metadata_filter(engine, stored, asked, inside):
+    (node,) = store(engine, "zebra", metadata=inside(value=stored))
+    for wanted in (asked, {"$eq": stored}):
+        filters = Filters(metadata=inside(value=wanted))
+        assert found(engine, ["zebra"], filters=filters) == listed(engine, filters) == [node.id]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +158,9 @@ def test_an_equal_json_value_passes_a_metadata_filter(engine, stored, asked):
 )
 def test_another_json_value_does_not_pass_a_metadata_filter(engine, stored, asked):
     store(engine, "zebra", metadata={"value": stored})
-    assert found(engine, ["zebra"], filters=Filters(metadata={"value": asked})) == []
+    for wanted in (asked, {"$eq": asked}):
+        filters = Filters(metadata={"value": wanted})
+        assert found(engine, ["zebra"], filters=filters) == listed(engine, filters) == []
 
 
 @pytest.mark.usefixtures("labelled")
@@ -142,8 +177,24 @@ SCALARS = (
     | st.booleans()
     | st.sampled_from([0, 1, 2, 1.0, 0.0, 1.5, "1", "1.0", "true", "null", "", "é"])
 )
-VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.just("a"), SCALARS)
-METADATA = st.dictionaries(st.sampled_from(["k", "K", 'a.b"c']), VALUES, max_size=2)
+KEYS = st.sampled_from(["k", "K", 'a.b"c'])
+
+
+def nested(leaves):
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=2),
+        max_leaves=4,
+    )
+
+
+VALUES = nested(SCALARS)
+METADATA = st.dictionaries(KEYS, VALUES, max_size=2)
+ORDERED = st.sampled_from([0, 1, 1.0, 1.5, "1", "", "é"])
+COMPARISONS = st.dictionaries(st.sampled_from(["$eq", "$ne"]), VALUES, min_size=1) | (
+    st.dictionaries(st.sampled_from(["$gt", "$gte", "$lt", "$lte"]), ORDERED, min_size=1)
+)
+WANTED = st.dictionaries(KEYS, nested(SCALARS | COMPARISONS), max_size=2)
 SESSIONS = st.none() | st.sampled_from(["s1", "S1"])
 NOTES = st.builds(
     lambda n, tags, session, metadata: {
@@ -170,7 +221,7 @@ def filters_for(draw, notes):
         tags_any=tuple(draw(st.just([]) | TAGS)),
         tags_none=tuple(draw(st.just([]) | TAGS)),
         session=draw(st.none() | st.just(one["session"]) | SESSIONS),
-        metadata=draw(st.just(metadata) | st.just({}) | METADATA),
+        metadata=draw(st.just(metadata) | st.just({}) | WANTED),
     )
 
 
@@ -190,9 +241,7 @@ def test_any_filters_choose_and_rank_as_brute_force(engine, data):
         depth = SearchLimits(depth=2, budget=data.draw(st.integers(0, 5)), least=2)
         some = search(engine, ["zebra", "red"], reach, filters, depth)
         assert len(some.hits) >= min(2, len(result.hits))
-        with engine.read() as reader:
-            recent = reader.recent(reach, filters, after=None, limit=99)
-        assert recent == passing[::-1]
+        assert listed(engine, filters, reach) == passing[::-1]
 
 
 def test_since_until_relation_and_removed_choose_what_they_say(engine):
@@ -237,6 +286,29 @@ def test_a_note_with_many_facets_is_found_by_each_of_them(engine, count):
         assert found(engine, ["zebra"], filters=filters) == [node.id], filters
     assert found(engine, ["zebra"], filters=Filters(tags=("tag0",), session="t")) == [other.id]
     assert found(engine, ["zebra"], filters=Filters(tags=("tag0",), session="u")) == []
+
+
+@pytest.mark.parametrize("count", [31, 32, 33, 40])
+def test_a_note_with_many_values_inside_objects_is_found_by_each_of_them(engine, count):
+    held = {f"key{n}": n for n in range(count)}
+    (node,) = store(engine, "zebra", metadata={"deep": held})
+    store(engine, "zebra", metadata={"deep": {"key0": -1}, **held})
+    for key, n in held.items():
+        filters = Filters(metadata={"deep": {key: n}})
+        assert found(engine, ["zebra"], filters=filters) == listed(engine, filters) == [node.id]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(METADATA, min_size=1, max_size=8), st.lists(WANTED, min_size=1, max_size=8))
+def test_what_matches_a_filter_is_found_and_listed(engine, held, asked):
+    namespace = (*HOME, str(next(counter)))
+    nodes = [note("zebra", metadata=metadata, namespace=namespace) for metadata in held]
+    engine.commit(patch_of(*nodes, namespace=namespace))
+    for wanted in asked:
+        expected = [node.id for node in reversed(nodes) if matches(node.metadata, wanted)]
+        filters = Filters(metadata=wanted)
+        assert listed(engine, filters, Reach(namespace)) == expected
+        assert set(found(engine, ["zebra"], Reach(namespace), filters)) == set(expected)
 
 
 def test_very_many_tags_on_a_note_and_in_a_filter_are_no_more_than_many(engine):

@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+from contextlib import closing
 
 import pytest
 from tests.conformance.builders import (
@@ -27,6 +28,7 @@ from evomem.domain.edge import Edge
 from evomem.domain.event import Event
 from evomem.domain.identifiers import EVENT, new_id
 from evomem.domain.patch import Op, SuggestedLink
+from evomem.engines.base import Filters
 from evomem.engines.sqlite.engine import SqliteEngine
 from evomem.engines.sqlite.writer import PatchWriter
 
@@ -228,6 +230,16 @@ def test_an_error_that_ended_the_snapshot_is_the_one_that_is_told(engine):
         reader._connection.execute("ROLLBACK")
         raise broken
     assert refusal.value.__cause__ is broken
+
+
+@pytest.mark.parametrize("damage", [b'{"n": ', b"[1]", b'{"\xff', b""])
+def test_a_filter_on_damaged_metadata_says_so(engine, path, damage):
+    store(engine, "zebra", metadata={"n": 1})
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE node SET metadata = CAST(? AS TEXT)", (damage,))
+    refusal = pytest.raises(EngineError, match=r"Metadata .* damaged.* doctor")
+    with refusal, engine.read() as reader:
+        reader.recent(REACH, Filters(metadata={"n": {"$gt": 0}}), after=None, limit=9)
 
 
 @pytest.mark.subprocess

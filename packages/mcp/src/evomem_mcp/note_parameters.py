@@ -138,7 +138,11 @@ RECALL = (
     TAGS_ANY,
     TAGS_NONE,
     SESSION,
-    Parameter("filter", OBJECT, "Only nodes whose metadata has these values."),
+    Parameter(
+        "filter",
+        OBJECT,
+        'Only nodes whose metadata has these values, or compares: {"n": {"$gte": 3}}.',
+    ),
     RELATION,
     SINCE,
     UNTIL,

@@ -44,7 +44,11 @@ NoTag = Annotated[
 SessionName = Annotated[str | None, typer.Option(help="Only nodes of this session.")]
 Metadata = Annotated[
     list[str] | None,
-    typer.Option("--filter", metavar="KEY=VALUE", help="Only nodes with this metadata."),
+    typer.Option(
+        "--filter",
+        metavar="KEY=VALUE",
+        help='Only nodes with this metadata; JSON as well: n={"$gte": 3}. May be repeated.',
+    ),
 ]
 Relation = Annotated[
     str | None, typer.Option(metavar="KIND", help="Only nodes with such a relation: caused_by, ...")
