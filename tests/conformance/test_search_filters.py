@@ -120,6 +120,7 @@ def test_filters_choose_what_brute_force_chooses(engine, labelled, filters):
         (2**53 + 1, 2**53 + 1),
         (1.0, 1),
         (0, -0.0),
+        (-0.0, 0),
         (2**63 - 1, 2**63 - 1),
         (1e300, 1e300),
         ({"deep": [1.5, {"er": None}]}, {"deep": [1.5, {"er": None}]}),
