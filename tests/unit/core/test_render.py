@@ -65,6 +65,13 @@ def test_an_answer_shows_what_it_replaced_with_its_status():
     ]
 
 
+def test_an_answer_is_rendered_alone_as_among_others_but_for_its_number():
+    old = node("n0", status=Status.SUPERSEDED)
+    shown = hit(node(), supersedes=(old,), amended=(Amended("n2", "at noon"),))
+    assert "1. " + shown.to_text() == RecallResult((shown,)).to_text()
+    assert shown.to_text().startswith("[status: active, in part | n1 | ")
+
+
 def test_a_history_is_told_instead_of_the_last_step():
     old = [node(f"n{n}", "older", status=Status.SUPERSEDED) for n in (3, 2)]
     lines = render(hit(node(), supersedes=(old[0],), history=tuple(old)))

@@ -31,7 +31,7 @@ def _remember(session: Session, arguments: dict[str, Any]) -> Answer:
                 for old in result.candidates
             ),
         )
-        return Answer(shown.to_dict(), wording.remembered(shown))
+        return Answer(shown.to_dict(), shown.to_text())
 
     return fit(render, session.max_chars)
 
@@ -75,14 +75,14 @@ def _link(session: Session, arguments: dict[str, Any]) -> Answer:
 
     def render(limit: int) -> Answer:
         shown = replace(result, node=cut_node(result.node, limit))
-        return Answer(shown.to_dict(), wording.linked(shown))
+        return Answer(shown.to_dict(), shown.to_text())
 
     return fit(render, session.max_chars)
 
 
 def _forget(session: Session, arguments: dict[str, Any]) -> Answer:
     result = session.memory.forget(**arguments, source="mcp")
-    return Answer(result.to_dict(), wording.forgotten(result))
+    return Answer(result.to_dict(), result.to_text())
 
 
 def _stats(session: Session, _: dict[str, Any]) -> Answer:

@@ -27,7 +27,13 @@ def render_recall(result: RecallResult) -> str:
 
 def render_hit(number: int, hit: Hit) -> list[str]:
     """Render one answer, a line for each thing said of it."""
-    lines = [f"{number}. {render_node(hit.node, doubts(hit))}"]
+    first, *rest = render_alone(hit)
+    return [f"{number}. {first}", *rest]
+
+
+def render_alone(hit: Hit) -> list[str]:
+    """Render one answer without its number."""
+    lines = [render_node(hit.node, doubts(hit))]
     lines += [f"   {remark}" for remark in remarks(hit)]
     return lines + render_replaced(hit)
 

@@ -62,6 +62,12 @@ class RememberResult(Result):
     patch_id: str | None = None
     latency_ms: float = 0.0
 
+    def to_text(self) -> str:
+        """Say in words what was done, for a model to go on."""
+        from evomem.domain.outcome import remembered  # noqa: PLC0415  it imports results
+
+        return remembered(self)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkResult(Result):
@@ -73,6 +79,12 @@ class LinkResult(Result):
     moved: tuple[Moved, ...] = ()
     warnings: tuple[str, ...] = ()
     patch_id: str | None = None
+
+    def to_text(self) -> str:
+        """Say in words what was done, for a model to go on."""
+        from evomem.domain.outcome import linked  # noqa: PLC0415  it imports results
+
+        return linked(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,12 @@ class ForgetResult(Result):
     purged: bool
     warnings: tuple[str, ...] = ()
     patch_id: str | None = None
+
+    def to_text(self) -> str:
+        """Say in words what was done, for a model to go on."""
+        from evomem.domain.outcome import forgotten  # noqa: PLC0415  it imports results
+
+        return forgotten(self)
 
 
 class Matched(NamedTuple):
@@ -173,6 +191,12 @@ class Hit(Result):
     history: tuple[MemoryNode, ...] = ()
     why: str = ""
     explanation: Explanation | None = None
+
+    def to_text(self) -> str:
+        """Render for a prompt as `RecallResult.to_text` does, without a number before it."""
+        from evomem.domain.render import render_alone  # noqa: PLC0415  render imports results
+
+        return "\n".join(render_alone(self))
 
 
 @dataclass(frozen=True, slots=True)
