@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
+from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig, ensure_config
 
@@ -28,16 +29,24 @@ class Handles:
     Args:
         memory: The memory, opened with `evomem.open` or `evomem.aopen`.
         namespace: Labels below it, in which `{name}` stands for `configurable[name]` of the run
-            or the field `name` of its context; or a function from the config to labels. None uses
-            the memory itself.
+            or the field `name` of its context, one in a label at most; or a function from the
+            config to labels, which returns a sequence where a label may hold a `/`. None uses the
+            memory itself.
 
     Raises:
         TypeError: `memory` is no memory.
+        InvalidRequestError: `namespace` cannot be meant, or would mix what belongs apart.
     """
 
     def __init__(self, memory: Handle, namespace: NamespaceSpec | None = None) -> None:
         self._memory = _synchronous(memory)
         self._namespace = namespace
+        self._labels = () if namespace is None or callable(namespace) else _labels(namespace)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled: an open memory belongs to its process."""
+        message = "An open memory cannot be pickled: open it again where it is needed."
+        raise TypeError(message)
 
     @property
     def root(self) -> evomem.Memory:
@@ -61,9 +70,32 @@ class Handles:
         config = ensure_config(config)
         if callable(self._namespace):
             return self._memory.within(self._namespace(config))
-        given = self._namespace
-        labels = given.split("/") if isinstance(given, str) else given
-        return self._memory.within([_filled(label, config, values or {}) for label in labels])
+        filled = [_filled(label, config, values or {}) for label in self._labels]
+        return self._memory.within(filled)
+
+
+def _labels(given: Path) -> tuple[str, ...]:
+    """Read labels with places in them.
+
+    A brace that is no place would be one common label for everybody, and two places side by side
+    make the same label of different values: `{a}-{b}` of `x-y, z` and of `x, y-z`.
+    """
+    labels = tuple(given.split("/")) if isinstance(given, str) else tuple(given)
+    for label in labels or ("",):
+        if not _is_label(label):
+            message = (
+                f"namespace={given!r}: {label!r} is no label. Use text, with one {{name}} in a "
+                'label at most, for example ("users", "{user_id}").'
+            )
+            raise evomem.InvalidRequestError(message, field="namespace")
+    return labels
+
+
+def _is_label(label: object) -> bool:
+    if not isinstance(label, str) or not label.strip():
+        return False
+    rest, places = _PLACE.subn("", label)
+    return places <= 1 and not set(rest) & {"{", "}"}
 
 
 def _synchronous(memory: object) -> evomem.Memory:
@@ -84,12 +116,22 @@ def _value(name: str, config: RunnableConfig, values: Mapping[str, Any]) -> str:
     for source in sources:
         found = source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
         if found is not None and str(found).strip():
-            return str(found)
+            return _text(name, found)
     message = (
         f"The namespace needs {name!r}, which this run does not bring: pass "
         f"config={{'configurable': {{{name!r}: ...}}}}. Nothing was read or written."
     )
     raise evomem.InvalidRequestError(message, field="namespace", missing=name)
+
+
+def _text(name: str, found: object) -> str:
+    if isinstance(found, str | int | UUID) and not isinstance(found, bool):
+        return str(found)
+    message = (
+        f"The namespace needs {name!r} as a text or a number; the run brings a "
+        f"{type(found).__name__}. Nothing was read or written."
+    )
+    raise evomem.InvalidRequestError(message, field="namespace", name=name)
 
 
 def _context() -> object:
@@ -98,5 +140,5 @@ def _context() -> object:
         from langgraph.runtime import get_runtime  # noqa: PLC0415  comes with LangGraph only
 
         return getattr(get_runtime(), "context", None)
-    except (ImportError, RuntimeError):
+    except (ImportError, KeyError, RuntimeError):
         return None
