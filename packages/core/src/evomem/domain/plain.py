@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from enum import Enum
 from typing import Any, cast
 
 from evomem.domain.time import format_time
@@ -21,6 +22,8 @@ def to_plain(value: object) -> object:
     """Turn a result into JSON values: dataclasses by field, times as ISO text."""
     if isinstance(value, datetime):
         return format_time(value)
+    if isinstance(value, Enum):  # a text to json, but a class of ours to other writers
+        return value.value
     if dataclasses.is_dataclass(value):
         return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
