@@ -9,6 +9,7 @@ import typer
 
 from evomem_bench.concurrency import run as concurrency
 from evomem_bench.concurrency.crash import run_crash
+from evomem_bench.frameworks import langgraph
 from evomem_bench.peers import run as peers
 from evomem_bench.report import Report
 from evomem_bench.retrieval import run as questions
@@ -31,6 +32,9 @@ Scale = Annotated[
     bool, typer.Option("--scale", help="Instead: from a thousand to a million notes.")
 ]
 Peers = Annotated[bool, typer.Option("--peers", help="Instead: beside other memories.")]
+Langgraph = Annotated[
+    bool, typer.Option("--langgraph", help="Instead: the LangGraph store beside others.")
+]
 Fusion = Annotated[
     bool, typer.Option("--fusion", help="Instead: which weights fuse words and meaning best.")
 ]
@@ -53,13 +57,14 @@ def speed(
     beside: Concurrency = False,
     scaling: Scale = False,
     others: Peers = False,
+    graphs: Langgraph = False,
     as_json: Json = False,
     out: Out = None,
     seed: Seed = 1,
 ) -> None:
     """Time writes, recalls and the import, and weigh the process."""
-    if beside + scaling + others > 1:
-        message = "Choose one of --concurrency, --scale and --peers."
+    if beside + scaling + others + graphs > 1:
+        message = "Choose one of --concurrency, --scale, --peers and --langgraph."
         raise typer.BadParameter(message)
     report: Report
     if beside:
@@ -69,6 +74,8 @@ def speed(
         report = scale.run_scale(scale.QUICK if quick else scale.FULL, seed)
     elif others:
         report = peers.run_peers(peers.QUICK if quick else peers.FULL, seed)
+    elif graphs:
+        report = langgraph.run_langgraph(langgraph.QUICK if quick else langgraph.FULL, seed)
     else:
         report = run_speed(QUICK if quick else FULL, seed)
     _hand_out(report, out, as_json=as_json)

@@ -59,7 +59,7 @@ class EvoMemError(Exception):
         return {"code": self.code, "message": self.message, "details": self.details}
 
 
-class InvalidRequestError(EvoMemError):
+class InvalidRequestError(EvoMemError, ValueError):
     """The request cannot be carried out as it is written."""
 
     code = "INVALID_REQUEST"

@@ -1,0 +1,66 @@
+# ruff: noqa: T201  printing is what an example does
+"""An agent with EvoMem acts on the decision in force; the same agent without it does not.
+
+The model stands in for a real one that acts on what it reads last about a database, unless the text
+says that it was superseded. No key is needed.
+
+Prints:
+
+    without EvoMem: Postgres
+    with EvoMem:    SQLite
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+import evomem
+from langchain_evomem import EvoMemMiddleware
+
+QUESTION: Any = {
+    "messages": [
+        ("user", "Back in spring we picked Postgres for the ledger."),
+        ("user", "Which database does the ledger run on? Write the connection string."),
+    ]
+}
+
+
+class Model(BaseChatModel):
+    """Takes the database of the conversation, unless a marker says that it was superseded."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "example"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> "Model":
+        """Take no notice of the tools."""
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        prompt = "\n".join(message.text for message in messages)
+        given_up = re.search(r"status: superseded[^\n]*Postgres", prompt)
+        in_force = re.search(r"status: active[^\n]*SQLite", prompt)
+        answer = "SQLite" if given_up and in_force else "Postgres"
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(answer))])
+
+
+def main() -> None:
+    """Ask the same agent with and without the memory."""
+    with evomem.open(":memory:") as memory:
+        old = memory.remember("We picked Postgres for the ledger.")
+        memory.remember("We moved the ledger to SQLite.", supersedes=old.node.id)
+
+        plain = create_agent(Model(), tools=[])
+        print("without EvoMem:", plain.invoke(QUESTION)["messages"][-1].text)
+
+        agent = create_agent(Model(), tools=[], middleware=[EvoMemMiddleware(memory)])
+        print("with EvoMem:   ", agent.invoke(QUESTION)["messages"][-1].text)
+
+
+if __name__ == "__main__":
+    main()

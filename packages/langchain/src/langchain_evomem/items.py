@@ -1,0 +1,129 @@
+"""How a key and a value of a LangGraph store become a slot and a note, and come back equal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from langgraph.store.base import Item, SearchItem, get_text_at_path
+
+import evomem
+
+SOURCE = "langgraph"
+
+Index = Literal[False] | Sequence[str] | None
+_QUOTE = '"'
+
+
+class StoredItem(Item):
+    """An item, with what the memory knows of it.
+
+    Attributes:
+        version: Counts what was done to the key; what `put(expected_version=)` asks for.
+        status: Of this version: `active`, or `superseded` and the like in a history.
+        node_id: The note that holds it.
+    """
+
+    __slots__ = ("node_id", "status", "version")
+
+    def __init__(self, *, version: int, status: evomem.Status, node_id: str, **item: Any) -> None:
+        super().__init__(**item)
+        self.version = version
+        self.status = status
+        self.node_id = node_id
+
+
+class FoundItem(SearchItem):
+    """An item that a search found; see `StoredItem`."""
+
+    __slots__ = ("node_id", "status", "version")
+
+    def __init__(self, *, version: int, status: evomem.Status, node_id: str, **item: Any) -> None:
+        super().__init__(**item)
+        self.version = version
+        self.status = status
+        self.node_id = node_id
+
+
+def slot_of(key: str) -> str:
+    """Return the slot of a key; what a slot cannot hold as it is, is quoted."""
+    plain = key.strip() == key and key.isprintable() and not key.startswith(_QUOTE)
+    return key if key and plain else json.dumps(key)
+
+
+def key_of(slot: str) -> str:
+    """Return the key that a slot was made from."""
+    return str(json.loads(slot)) if slot.startswith(_QUOTE) else slot
+
+
+def note_of(
+    key: str, value: Mapping[str, Any], index: Index, created_at: datetime
+) -> dict[str, Any]:
+    """Return the arguments of `remember` that store a value.
+
+    Args:
+        key: Of the item.
+        value: Kept as metadata, so that it comes back equal and filters see it.
+        index: Paths of what can be searched for; None is all of it, False nothing.
+        created_at: When the key first had a value.
+    """
+    return {
+        "text": _text(value, index),
+        "slot": slot_of(key),
+        "metadata": {"value": value, "created_at": created_at.isoformat()},
+        "searchable": "never" if index is False else "tip",
+        "source": SOURCE,
+    }
+
+
+def is_item(node: evomem.MemoryNode) -> bool:
+    """Tell whether a note is an item of a store."""
+    return node.slot is not None and isinstance(node.metadata.get("value"), dict)
+
+
+def created_at(node: evomem.MemoryNode) -> datetime:
+    """Return when the key of an item first had a value."""
+    written = node.metadata.get("created_at")
+    return datetime.fromisoformat(written) if isinstance(written, str) else node.created_at
+
+
+def fields_of(node: evomem.MemoryNode, below: int) -> dict[str, Any]:
+    """Return what an item is made from.
+
+    Args:
+        node: A note that is an item.
+        below: Labels of the memory's own namespace, which the store does not show.
+    """
+    return {
+        "value": node.metadata["value"],
+        "key": key_of(node.slot or ""),
+        "namespace": node.namespace[below:],
+        "created_at": created_at(node),
+        "updated_at": node.recorded_at,
+        "version": node.memory_version,
+        "status": node.status,
+        "node_id": node.id,
+    }
+
+
+def _text(value: Mapping[str, Any], index: Index) -> str:
+    if not index:
+        lines = _lines(value)
+    else:
+        lines = (line for path in index for line in get_text_at_path(value, path))
+    # A note needs a text: what has none is written as it is.
+    return "\n".join(lines).strip() or json.dumps(value, default=repr)
+
+
+def _lines(value: object, path: str = "") -> Iterator[str]:
+    """Yield each leaf of a value behind the path to it."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _lines(inner, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, Iterable) and not isinstance(value, str):
+        for inner in value:
+            yield from _lines(inner, path)
+    elif value is not None:
+        yield f"{path}: {value}" if path else str(value)
