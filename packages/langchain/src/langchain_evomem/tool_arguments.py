@@ -60,6 +60,7 @@ class RememberArguments(Arguments):
         "Where it holds, such as production or staging/eu; left out: everywhere, or where what it "
         "replaces holds."
     )
+    overrides: Texts = _text("Ids of broader notes it wins over, in its own scope only.")
     slot: Text = _text(
         "Address with one current value, such as ledger/database; replaces the value before it."
     )
