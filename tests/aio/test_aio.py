@@ -17,7 +17,7 @@ from evomem.service.aio import AsyncMemory
 def test_every_public_method_of_the_memory_has_its_async_twin():
     public = {
         name
-        for name, value in vars(evomem.Memory).items()
+        for name, value in inspect.getmembers(evomem.Memory)
         if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
     }
     assert public - set(vars(AsyncMemory)) == set()

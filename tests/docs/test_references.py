@@ -81,7 +81,7 @@ def test_every_public_name_is_in_the_python_reference():
 
 
 def test_every_method_option_and_field_is_in_the_python_reference():
-    names = {name for name in vars(evomem.Memory) if not name.startswith("_")}
+    names = {name for name in dir(evomem.Memory) if not name.startswith("_")}
     for options in (RememberOptions, RecallOptions, ListOptions):
         names |= options.__annotations__.keys()
     for result in RESULTS:

@@ -71,8 +71,8 @@ REMEMBER = (
     Parameter("overrides", TEXTS, "Ids of broader nodes it wins over in its own scope only."),
     Parameter(
         "expected_version",
-        whole(1, 2**53),
-        "Refuse unless the replaced memory is at this version.",
+        whole(0, 2**53),
+        "Refuse unless the replaced memory is at this version; 0: unless the slot holds nothing.",
     ),
     Parameter("idempotency_key", TEXT, "Any text; a repeat of the same call returns the first."),
     Parameter("valid_from", TIME, "ISO 8601 time from which it holds; left out: now."),

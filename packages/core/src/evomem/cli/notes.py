@@ -18,6 +18,7 @@ from evomem.cli.reading import (
     KnownAt,
     Metadata,
     NoTag,
+    Offset,
     Relation,
     Scope,
     SessionName,
@@ -77,7 +78,8 @@ def remember(
     subject: Annotated[str | None, typer.Option(help="What it is about.")] = None,
     slot: Annotated[str | None, typer.Option(help="An address with one current value.")] = None,
     expected_version: Annotated[
-        int | None, typer.Option(help="Refuse unless the replaced memory is at this version.")
+        int | None,
+        typer.Option(help="Refuse unless the memory is at this version; 0: the slot is empty."),
     ] = None,
     idempotency_key: Annotated[
         str | None, typer.Option(help="Repeats of the call return the first result.")
@@ -126,6 +128,7 @@ def recall(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The question, any words.")],
     k: Annotated[int, typer.Option("-k", help="How many answers at most, 1 to 100.")] = 5,
+    offset: Offset = 0,
     scope: Scope = None,
     tag: Tags = None,
     any_tag: AnyTag = None,
@@ -162,6 +165,7 @@ def recall(
     here: Session = ctx.obj
     options = RecallOptions(
         k=k,
+        offset=offset,
         scope=scope,
         tags=tag or (),
         tags_any=any_tag or (),

@@ -64,6 +64,12 @@ def path(console: Console, result: Stats) -> None:
     line(console, result.path)
 
 
+def namespaces(console: Console, paths: Sequence[Sequence[str]]) -> None:
+    """Print one path per line."""
+    for labels in paths:
+        line(console, "/".join(labels))
+
+
 def remembered(console: Console, result: RememberResult, session: Session) -> None:
     """Print what became of a note, and how to accept what the linker suggests."""
     done = "Known already" if result.deduplicated else "Remembered"

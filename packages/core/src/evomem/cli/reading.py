@@ -58,6 +58,7 @@ Until = Annotated[str | None, time_option("Only what was recorded before")]
 Children = Annotated[bool, typer.Option("--children", help="Also from the namespaces below.")]
 AsOf = Annotated[str | None, time_option("Tell what held then")]
 KnownAt = Annotated[str | None, time_option("Tell what was known then")]
+Offset = Annotated[int, typer.Option(help="How many answers to leave out first, up to 10,000.")]
 
 _A_MEMORY = "a memory"
 _SHOWN_BY = {
@@ -120,6 +121,7 @@ def search(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to find, any words.")],
     k: Annotated[int, typer.Option("-k", help="How many memories at most, 1 to 100.")] = 5,
+    offset: Offset = 0,
     include_removed: Annotated[
         bool, typer.Option("--include-removed", help="Also what was forgotten.")
     ] = False,
@@ -140,6 +142,7 @@ def search(
     here: Session = ctx.obj
     options = RecallOptions(
         k=k,
+        offset=offset,
         include_removed=include_removed,
         scope=scope,
         tags=tag or (),
@@ -177,6 +180,9 @@ def list_nodes(
     known_at: KnownAt = None,
     limit: Annotated[int, typer.Option(help="Nodes a page, 1 to 1000.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Where the last page ended.")] = None,
+    offset: Annotated[
+        int, typer.Option(help="How many nodes to leave out first, up to 1,000,000.")
+    ] = 0,
 ) -> None:
     """List nodes, the latest first."""
     here: Session = ctx.obj
@@ -196,9 +202,31 @@ def list_nodes(
         known_at=known_at,
         limit=limit,
         cursor=cursor,
+        offset=offset,
     )
     with here.read() as memory:
         here.answer(memory.list(**options), printing.page)
+
+
+def namespaces(
+    ctx: typer.Context,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="A/B", help="Only those that begin so; * is any label.")
+    ] = None,
+    suffix: Annotated[
+        str | None, typer.Option(metavar="A/B", help="Only those that end so; * is any label.")
+    ] = None,
+    max_depth: Annotated[int | None, typer.Option(help="Cut each to so many labels.")] = None,
+    limit: Annotated[int, typer.Option(help="So many at most, 1 to 10,000.")] = 100,
+    offset: Annotated[int, typer.Option(help="How many to leave out first, up to 1,000,000.")] = 0,
+) -> None:
+    """List the namespaces below this one that hold what was not forgotten, one path per line."""
+    here: Session = ctx.obj
+    with here.read() as memory:
+        found = memory.namespaces(
+            prefix=prefix, suffix=suffix, max_depth=max_depth, limit=limit, offset=offset
+        )
+    here.answer(found, printing.namespaces, key="namespaces")
 
 
 def review(ctx: typer.Context) -> None:

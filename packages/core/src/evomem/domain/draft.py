@@ -116,23 +116,33 @@ class Draft:
         memory_id = self.lineage.facts[node_id].memory_id
         return self.memories.get(memory_id) or self.facts.memories[memory_id]
 
+    def state_of(self, node_id: str) -> dict[str, Any]:
+        """Return the memory of a node, the version it is at, and the node, for a refusal."""
+        memory = self.memory_of(node_id)
+        return {"memory_id": memory.id, "version": memory.version, "node_id": node_id}
+
     def check_version(self, named: str, tip: str, expected: int) -> None:
         """Refuse unless the memory of `named` still is at the expected version.
 
         Raises:
             VersionConflictError: It is not, or another memory has replaced it.
         """
-        memory = self.facts.memories[self.lineage.facts[named].memory_id]
+        memory = self._before(named)
         elsewhere = self.lineage.facts[tip].memory_id != memory.id
         if memory.version == expected and not elsewhere:
             return
-        current = self.facts.memories[self.lineage.facts[tip].memory_id]
+        current = self._before(tip)
         message = (
             f"Memory {current.id} is at version {current.version} (node {tip}), not at "
             f"{expected}. Read it, decide again, and pass expected_version={current.version}."
         )
         state = {"memory_id": current.id, "version": current.version, "node_id": tip}
         raise VersionConflictError(message, expected_version=expected, current=state)
+
+    def _before(self, node_id: str) -> MemoryState:
+        """Return the memory of a node as it was before the patch, if it was there."""
+        known = self.facts.memories.get(self.lineage.facts[node_id].memory_id)
+        return known or self.memory_of(node_id)
 
     def add_node(self, record: NodeRecord, op: Op) -> None:
         """Add a node as the next version of its memory."""

@@ -7,7 +7,7 @@ joined text, so `("tenant", "acme")` has nothing in common with `("tenant", "acm
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evomem.errors import InvalidRequestError, shown
@@ -17,6 +17,7 @@ Namespace = tuple[str, ...]
 DEFAULT_NAMESPACE: Namespace = ("default",)
 MAX_LABELS = 16
 MAX_LABEL_CHARS = 200
+ANY_LABEL = "*"
 
 
 def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
@@ -38,6 +39,38 @@ def parse_namespace(value: object, *, base: Namespace = ()) -> Namespace:
     for label in labels:
         _check_label(label)
     return path
+
+
+def parse_labels(value: object, field: str) -> tuple[str, ...]:
+    """Read labels to compare with; `*` stands for any one, and nothing or no label for all paths.
+
+    Raises:
+        InvalidRequestError: As in `parse_namespace`; it names `field`.
+    """
+    if value is None or value == () or value == []:
+        return ()
+    try:
+        return parse_namespace(value)
+    except InvalidRequestError as error:
+        message = f"{field}: {error.message}"
+        raise InvalidRequestError(message, field=field) from error
+
+
+def choose(
+    paths: Iterable[Namespace],
+    *,
+    prefix: Sequence[str] = (),
+    suffix: Sequence[str] = (),
+    max_depth: int | None = None,
+) -> list[Namespace]:
+    """Return the paths that begin and end so, cut to `max_depth` labels, sorted, each once."""
+    chosen = (p for p in paths if _fit(p, prefix) and _fit(p[::-1], suffix[::-1]))
+    return sorted({path[:max_depth] for path in chosen})
+
+
+def _fit(path: Sequence[str], labels: Sequence[str]) -> bool:
+    pairs = zip(path, labels, strict=False)
+    return len(path) >= len(labels) and all(asked in {ANY_LABEL, own} for own, asked in pairs)
 
 
 def _check_label(label: object) -> None:

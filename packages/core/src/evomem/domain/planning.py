@@ -77,7 +77,7 @@ def plan_note(
     replaced = _replacements(draft, request, decided)
     scope = _scope(draft, request, replaced)
     replaced += _in_slot(draft, request, scope, replaced)
-    _check_version(draft, request, replaced)
+    _check_version(draft, request, scope, replaced)
     if request.slot is None:
         twin = draft.active_twin(digest(request.text, scope, None))
         if twin is not None:
@@ -159,14 +159,36 @@ def note_scope(lineage: Lineage, request: RememberRequest, linked: Sequence[str]
     return common(lineage.facts[tip].scope for n in named for tip in lineage.tips(n))
 
 
-def _check_version(draft: Draft, request: RememberRequest, replaced: list[Replacement]) -> None:
-    if request.expected_version is None:
+def _check_version(
+    draft: Draft, request: RememberRequest, scope: str | None, replaced: list[Replacement]
+) -> None:
+    expected, present = request.expected_version, draft.slots.get((request.slot or "", scope))
+    if expected is None:
         return
-    if not replaced:
-        message = f"Slot {request.slot!r} has no value in this scope, so it is at no version."
-        raise VersionConflictError(message, slot=request.slot, current=None)
-    for replacement in replaced:
-        draft.check_version(replacement.named, replacement.tip, request.expected_version)
+    if expected == 0:
+        _check_free(draft, request, present)
+    elif not replaced:
+        state = "was split" if present else "has no value in this scope"
+        message = f"Slot {request.slot!r} {state}, so it is at no version."
+        current = draft.state_of(draft.lineage.tips(present)[-1]) if present else None
+        raise VersionConflictError(message, slot=request.slot, current=current)
+    for replacement in replaced if expected else ():
+        draft.check_version(replacement.named, replacement.tip, expected)
+
+
+def _check_free(draft: Draft, request: RememberRequest, present: str | None) -> None:
+    """Refuse if a slot has a value that is in force, or that will be."""
+    lineage, now = draft.lineage, draft.now
+    held = [*lineage.heads(present, now), *lineage.tips(present)] if present else []
+    held = [n for n in held if lineage.status(n, now) in {Status.ACTIVE, Status.SCHEDULED}]
+    if held:
+        state = draft.state_of(held[-1])
+        message = (
+            f"Slot {request.slot!r} has a value: memory {state['memory_id']} at version "
+            f"{state['version']} (node {held[-1]}). Read it, decide again, and pass "
+            f"expected_version={state['version']}."
+        )
+        raise VersionConflictError(message, slot=request.slot, expected_version=0, current=state)
 
 
 def _linked_by(request: RememberRequest, decision: Decision, linker: str) -> str:

@@ -18,6 +18,9 @@ MAX_K = 100
 MAX_HISTORY_DEPTH = 100
 MAX_QUERY_BYTES = 1 << 20
 MAX_PAGE = 1000
+MAX_SLOTS = 1000
+MAX_RECALL_OFFSET = 10_000
+MAX_LIST_OFFSET = 1_000_000
 MAX_TOKENS = 1_000_000
 MAX_DEADLINE_MS = 600_000
 MAX_FILTERS = 100
@@ -48,6 +51,7 @@ class RecallOptions(ConditionOptions, total=False):
     """Keyword arguments of `recall`; `RecallRequest` says what each means."""
 
     k: int
+    offset: int
     status: str
     ranking: str
     include_history: bool
@@ -64,6 +68,7 @@ class ListOptions(ConditionOptions, total=False):
     status: str
     limit: int
     cursor: str | None
+    offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +112,7 @@ class RecallRequest(Conditions):
     Attributes:
         query: Plain text; no input is syntax. Blank lists the most recently changed.
         k: How many answers at most, 1 to 100; amendments come with their node on top.
+        offset: How many answers of the same ranking to leave out before the first, 0 to 10,000.
         status: Only answers of this status, one of `ANSWERING`.
         ranking: `lexical` (by words), `vector` (by meaning), `hybrid` (both), or `auto`: hybrid
             if the memory was opened with an embedder, else lexical.
@@ -121,6 +127,7 @@ class RecallRequest(Conditions):
 
     query: str
     k: int = 5
+    offset: int = 0
     status: str = "all"
     ranking: str = "auto"
     include_history: bool = False
@@ -140,11 +147,13 @@ class ListRequest(Conditions):
         status: One of `STATUSES`; `active` lists what is in force.
         limit: Nodes a page, 1 to 1000.
         cursor: Where the last page ended (`Page.cursor`).
+        offset: How many nodes to leave out there, or from the latest on, 0 to 1,000,000.
     """
 
     status: str = "active"
     limit: int = 50
     cursor: str | None = None
+    offset: int = 0
 
 
 RECALL_ARGUMENTS = ("query", *RecallOptions.__annotations__)
@@ -163,6 +172,7 @@ def parse_recall(given: Mapping[str, Any], *, tolerate_unknown: bool = False) ->
     return RecallRequest(
         query=_query(given.get("query")),
         k=read.whole_number(given.get("k", 5), "k", 1, MAX_K),
+        offset=_offset(given, MAX_RECALL_OFFSET),
         status=_one_of(given.get("status", "all"), "status", ANSWERING),
         ranking=_one_of(given.get("ranking", "auto"), "ranking", RANKINGS),
         include_history=read.truth(given.get("include_history", False), "include_history"),
@@ -187,8 +197,34 @@ def parse_list(given: Mapping[str, Any]) -> ListRequest:
         status=_one_of(given.get("status", "active"), "status", STATUSES),
         limit=read.whole_number(given.get("limit", 50), "limit", 1, MAX_PAGE),
         cursor=read.name(given, "cursor"),
+        offset=_offset(given, MAX_LIST_OFFSET),
         **_conditions(given),
     )
+
+
+def parse_slots(value: object) -> dict[str, str]:
+    """Read one slot or a sequence of slots: each as it is given, and as it is stored.
+
+    Raises:
+        InvalidRequestError: One is blank or no text.
+        TooLargeError: There are more than `MAX_SLOTS`.
+    """
+    items = [value] if isinstance(value, str) else value
+    if isinstance(items, bytes) or not isinstance(items, Sequence):
+        message = f"slots={shown(value)} is neither a slot nor a list of slots."
+        raise InvalidRequestError(message, field="slots")
+    if len(items) > MAX_SLOTS:
+        message = f"slots has {len(items)} entries, more than the {MAX_SLOTS} allowed."
+        raise TooLargeError(message, field="slots")
+    return {item: _slot(item) for item in items}
+
+
+def _slot(item: object) -> str:
+    slot = read.text_or_none(item, "slots")
+    if slot is None:
+        message = "A slot that is blank holds nothing: name the slot."
+        raise InvalidRequestError(message, field="slots")
+    return slot
 
 
 def _query(given: object) -> str:
@@ -211,6 +247,10 @@ def _one_of(given: object, name: str, known: Sequence[str]) -> str:
 def _limit(given: Mapping[str, Any], name: str, most: int) -> int | None:
     value = given.get(name)
     return None if value is None else read.whole_number(value, name, 1, most)
+
+
+def _offset(given: Mapping[str, Any], most: int) -> int:
+    return read.whole_number(given.get("offset", 0), "offset", 0, most)
 
 
 def _conditions(given: Mapping[str, Any]) -> dict[str, Any]:

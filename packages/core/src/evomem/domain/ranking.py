@@ -85,6 +85,14 @@ class Document(NamedTuple):
     sequence: int = 0
 
 
+class Passing(NamedTuple):
+    """A node that passes the filters: its place among the commits, and its id."""
+
+    sequence: int
+    row: int
+    node_id: str
+
+
 class SearchHit(NamedTuple):
     """A node of any version that matches.
 

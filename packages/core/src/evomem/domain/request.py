@@ -62,7 +62,8 @@ class RememberRequest:
         amends: Parts of nodes that it replaces; the rest stays in force.
         overrides: Nodes it wins over inside its own, narrower scope.
         relations: Free relations to other nodes, by kind.
-        expected_version: Refuse unless the replaced memory is at this version.
+        expected_version: Refuse unless the replaced memory is at this version; 0 unless the slot
+            holds nothing.
         idempotency_key: Replays of the same call return the first result.
         valid_from: From when it holds; default now, never before the memory's latest.
         valid_to: Until when it holds, exclusive.
@@ -137,7 +138,7 @@ def parse_remember(
         relations=_relations(given.get("relations")),
         expected_version=expected
         if expected is None
-        else read.whole_number(expected, "expected_version", 1, read.MAX_VERSION),
+        else read.whole_number(expected, "expected_version", 0, read.MAX_VERSION),
         idempotency_key=read.name(given, "idempotency_key"),
         valid_from=begins,
         valid_to=ends,
@@ -194,7 +195,18 @@ def _check_targets(request: RememberRequest) -> None:
     if request.overrides and request.scope is None:
         message = "overrides needs a scope: say where the new note wins, for example scope='eu'."
         raise InvalidRequestError(message, field="scope")
-    if request.expected_version and not (request.supersedes or request.refines or request.slot):
+    _check_expected(request)
+
+
+def _check_expected(request: RememberRequest) -> None:
+    named, expected = request.supersedes or request.refines, request.expected_version
+    if expected == 0 and (named or not request.slot):
+        message = (
+            "expected_version=0 says that a slot holds nothing: pass it with slot, without "
+            "supersedes and refines."
+        )
+        raise InvalidRequestError(message, field="expected_version")
+    if expected and not (named or request.slot):
         message = "expected_version needs supersedes, refines or slot: say which memory it is of."
         raise InvalidRequestError(message, field="expected_version")
 

@@ -40,6 +40,8 @@ class Filters:
         metadata: Its metadata is as `evomem.domain.metadata` understands these.
         relation: It has an open relation of this kind.
         begins_after: It takes force later than then.
+        standing: No later node that has begun by then plainly replaced it. Of what is left, the
+            lineage decides.
         since: It was recorded then or later.
         until: It was recorded before.
         removed: Forgotten nodes are found as well.
@@ -52,6 +54,7 @@ class Filters:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     relation: str | None = None
     begins_after: datetime | None = None
+    standing: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
     removed: bool = False
@@ -79,14 +82,6 @@ class SearchLimits:
 
 
 USUAL_LIMITS = SearchLimits()
-
-
-class Passing(NamedTuple):
-    """A node that passes the filters: its place among the commits, and its id."""
-
-    sequence: int
-    row: int
-    node_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +249,16 @@ class Reader(Protocol):
 
     def slots(self, reach: Reach, keys: Iterable[SlotKey]) -> dict[SlotKey, str | None]:
         """Return, for every slot in its scope, the latest node that has it, forgotten or not."""
+        ...
+
+    def slot_values(
+        self, reach: Reach, keys: Iterable[SlotKey], at: datetime
+    ) -> dict[SlotKey, str]:
+        """Return the latest node, forgotten or not, that has each slot and had begun at `at`."""
+        ...
+
+    def namespaces(self, reach: Reach) -> list[Namespace]:
+        """Return, in order, the namespaces that hold a memory whose tip was not forgotten."""
         ...
 
     def replay(self, namespace: Namespace, key: str) -> Replay | None:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evomem.domain.ranking import SearchHit
-from evomem.engines.base import Passing, SearchLimits, SearchResult
+from evomem.domain.ranking import Passing, SearchHit
+from evomem.engines.base import SearchLimits, SearchResult
 
 Array: TypeAlias = NDArray[Any]
 

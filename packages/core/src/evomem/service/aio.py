@@ -58,6 +58,8 @@ class AsyncMemory:
     remember_many = _threaded(Memory.remember_many)
     recall = _threaded(Memory.recall)
     get_node = _threaded(Memory.get_node)
+    get_slots = _threaded(Memory.get_slots)
+    namespaces = _threaded(Memory.namespaces)
     history = _threaded(Memory.history)
     list = _threaded(Memory.list)
     link = _threaded(Memory.link)

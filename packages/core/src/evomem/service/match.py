@@ -15,7 +15,7 @@ from evomem.domain.node import Status
 from evomem.domain.question import RecallRequest
 from evomem.domain.ranking import Evidence, SearchHit
 from evomem.domain.scope import contains
-from evomem.engines.base import Reader, SearchLimits, SearchResult
+from evomem.engines.base import Filters, Reader, SearchLimits, SearchResult
 from evomem.service.filters import filters_of
 
 # Resolved at a time: the first page is nearly always enough, and each next one is larger.
@@ -115,9 +115,13 @@ class Matcher:
     def recent(self, need: int) -> Found:
         """Return the most recently changed heads."""
         found = Found()
+        filters = self._filters
+        if filters == Filters(removed=filters.removed):
+            # Without conditions, a node that was replaced leads only where a later one led.
+            filters = replace(filters, standing=self._at)
         after: str | None = None
         size = max(_FIRST_PAGE, 2 * need)
-        while ids := self._reader.recent(self._reach, self._filters, after=after, limit=size):
+        while ids := self._reader.recent(self._reach, filters, after=after, limit=size):
             for match, head, lineage in self._heads(ids):
                 if head not in found.answers:
                     version = lineage.facts[match].version

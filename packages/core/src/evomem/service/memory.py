@@ -35,16 +35,16 @@ from evomem.service.apply import apply
 from evomem.service.audit import write_audit
 from evomem.service.doctor import doctor
 from evomem.service.events import get_event, record_event
-from evomem.service.handle import Handle
 from evomem.service.memories import ReadRequest, read_memory
 from evomem.service.patches import get_patch
+from evomem.service.places import Places
 from evomem.service.recall import recall
 from evomem.service.reindex import OnProgress, reindex
 from evomem.service.remember import remember
 from evomem.service.rollback import RollbackRequest, rollback
 
 
-class Memory(Handle):
+class Memory(Places):
     """A memory that knows when a decision was replaced.
 
     Get one from `evomem.open`. Everything it reads and writes lies in its namespace; nothing

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from evomem.domain.lineage import Lineage
-from evomem.domain.namespace import Reach
+from evomem.domain.namespace import Namespace, Reach, choose
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.patch import Change, Commit
 from evomem.domain.question import ListRequest
 from evomem.domain.result import Page, PendingReview, Stats
 from evomem.domain.scope import contains
-from evomem.engines.base import Reader
+from evomem.engines.base import Filters, Reader
 from evomem.errors import InvalidRequestError, NotFoundError
 from evomem.service.context import Context, expand_id
 from evomem.service.filters import filters_of
@@ -89,27 +91,31 @@ def list_nodes(context: Context, request: ListRequest) -> Page:
         InvalidRequestError: The cursor is of another namespace or store.
     """
     reach = Reach(context.namespace, request.include_children)
-    chosen: list[str] = []
     with context.engine.read() as latest:
         reader, at = context.view(latest, request.as_of, request.known_at)
-        filters = filters_of(request, request.status, at)
         cursor = request.cursor
         if cursor is not None and not reader.records(reach, [cursor]):
             message = f"cursor={cursor!r} is not of this namespace. Start again without a cursor."
             raise InvalidRequestError(message, field="cursor")
-        while ids := reader.recent(reach, filters, after=cursor, limit=_PAGE):
-            lineage = reader.lineage(reach, ids, at)
-            for node_id in ids:
-                cursor = node_id
-                if _listed(lineage, node_id, request, at):
-                    chosen.append(node_id)
-                if len(chosen) == request.limit:
-                    break
-            if len(chosen) == request.limit:
-                break
-        more = bool(ids) and bool(reader.recent(reach, filters, after=cursor, limit=1))
+        filters = filters_of(request, request.status, at)
+        if request.status == Status.ACTIVE:
+            filters = replace(filters, standing=at)
+        found = _passing(reader, reach, request, filters, at)
+        chosen = list(islice(found, request.offset, request.offset + request.limit))
+        full = len(chosen) == request.limit
+        more = full and bool(reader.recent(reach, filters, after=chosen[-1], limit=1))
         nodes = view_nodes(reader, reach, chosen, at)
-    return Page(tuple(nodes.values()), cursor if more else None)
+    return Page(tuple(nodes.values()), chosen[-1] if more else None)
+
+
+def _passing(
+    reader: Reader, reach: Reach, request: ListRequest, filters: Filters, at: datetime
+) -> Iterator[str]:
+    after = request.cursor
+    while ids := reader.recent(reach, filters, after=after, limit=_PAGE):
+        lineage = reader.lineage(reach, ids, at)
+        yield from (n for n in ids if _listed(lineage, n, request, at))
+        after = ids[-1]
 
 
 def _listed(lineage: Lineage, node_id: str, request: ListRequest, at: datetime) -> bool:
@@ -117,6 +123,34 @@ def _listed(lineage: Lineage, node_id: str, request: ListRequest, at: datetime) 
     if request.scope is not None and not contains(scope, request.scope):
         return False
     return request.status == "all" or lineage.status(node_id, at) == request.status
+
+
+def get_slots(
+    context: Context,
+    slots: Mapping[str, str],
+    scope: str | None,
+    as_of: datetime | None,
+    known_at: datetime | None,
+) -> dict[str, MemoryNode]:
+    """Return what is in force in slots, under the names that `slots` has for them."""
+    reach = context.reach
+    with context.engine.read() as latest:
+        reader, at = context.view(latest, as_of, known_at)
+        keys = [(slot, scope) for slot in dict.fromkeys(slots.values())]
+        values = {slot: n for (slot, _), n in reader.slot_values(reach, keys, at).items()}
+        lineage = reader.lineage(reach, values.values(), at) if values else Lineage()
+        heads = {slot: _value(lineage, node_id, at) for slot, node_id in values.items()}
+        wanted = [head for head in heads.values() if head is not None]
+        nodes = view_nodes(reader, reach, wanted, at, lineage)
+    found = {given: heads.get(slot) for given, slot in slots.items()}
+    return {given: nodes[head] for given, head in found.items() if head is not None}
+
+
+def _value(lineage: Lineage, node_id: str, at: datetime) -> str | None:
+    """Return what is in force of what a node resolves to; of several the latest part."""
+    heads = lineage.heads(node_id, at)
+    active = (n for n in reversed(heads) if lineage.status(n, at) is Status.ACTIVE)
+    return next(active, None)
 
 
 def review(context: Context) -> list[PendingReview]:
@@ -205,3 +239,14 @@ def stats(context: Context, location: str) -> Stats:
         location=location,
         embedder=embedder,
     )
+
+
+def namespaces(
+    context: Context, *, prefix: Sequence[str], suffix: Sequence[str], max_depth: int | None
+) -> list[Namespace]:
+    """Return the namespaces below that hold what was not forgotten, as paths from here."""
+    here = context.namespace
+    with context.engine.read() as reader:
+        found = reader.namespaces(Reach(here, include_children=True))
+    below = (path[len(here) :] for path in found if path != here)
+    return choose(below, prefix=prefix, suffix=suffix, max_depth=max_depth)

@@ -78,7 +78,9 @@ class _Recall:
             self._warnings.append(f"Time was up after {request.deadline_ms} ms: the best so far.")
         return RecallResult(
             hits=hits,
-            insufficient=not is_sufficient([a.evidence for a in answers], blank=not self._asked),
+            insufficient=not is_sufficient(
+                [a.evidence for a in answers[request.offset :]], blank=not self._asked
+            ),
             # Under two analyses at once frequencies are of neither.
             exact=found.exact and not found.partial and self._whole and len(versions) == 1,
             partial=found.partial,
@@ -88,6 +90,10 @@ class _Recall:
     @property
     def _asked(self) -> bool:
         return bool(self._words or self._vector)
+
+    @property
+    def _last(self) -> int:
+        return self._request.offset + self._request.k
 
     def _cut(self, query: str) -> str:
         if len(query) > MAX_QUERY_CHARS:
@@ -132,13 +138,13 @@ class _Recall:
         return None
 
     def _answers(self, reader: Reader, matcher: Matcher) -> tuple[Found, list[Answer]]:
-        """Return k answers that state different things, if there are so many."""
-        need = self._request.k
+        """Return the answers up to the last one asked for, which state different things."""
+        need = wanted = self._last
         while True:
             found = self._find(matcher, need)
             answers = self._distinct(reader, list(found.answers.values())[:need])
-            if len(answers) >= self._request.k or len(found.answers) < need or found.partial:
-                return found, answers[: self._request.k]
+            if len(answers) >= wanted or len(found.answers) < need or found.partial:
+                return found, answers[:wanted]
             need *= 2
 
     def _find(self, matcher: Matcher, need: int) -> Found:
@@ -182,7 +188,7 @@ class _Recall:
             for head in winners:
                 placed.setdefault(head, Shown(head, answer, by="override"))
             placed[answer.head] = Shown(answer.head, answer, overridden=winners)
-        shown = list(placed.values())[: self._request.k]
+        shown = list(placed.values())[self._request.offset : self._last]
         for item in list(shown):
             amendments = marks[AMENDS, item.head]
             quoted = tuple(Amended(mark.fact.id, mark.part or "") for mark in amendments)

@@ -6,6 +6,14 @@
 -- Put in the place of {passes}: whether a node passes the filters of a read.
 node.sequence BETWEEN :first AND min(:last, :known)
   AND (:begins_after IS NULL OR node.valid_from > :begins_after)
+  AND (:standing IS NULL OR NOT EXISTS (
+      SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
+      WHERE edge.old = node.row AND edge.kind IN ('supersedes', 'refines')
+        AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+        AND newer.valid_from <= :standing
+        AND (newer.memory_id <> node.memory_id OR newer.version < node.version
+             OR newer.valid_from >= node.valid_from)
+        AND NOT EXISTS (SELECT 1 FROM edge WHERE old = node.row AND new < node.row)))
   AND (:session IS NULL OR node.session = :session)
   AND (:tags = '[]' OR json_array_length(:tags) = (
       SELECT count(DISTINCT has.value) FROM json_each(node.tags) AS has
@@ -33,6 +41,24 @@ node.sequence BETWEEN :first AND min(:last, :known)
 SELECT id FROM namespace WHERE path = :path
 UNION
 SELECT id FROM namespace WHERE :children AND path > :path AND path < :end;
+
+-- name: live_spaces
+-- Namespaces with a memory whose tip was not forgotten. The latest node nearly always is such a tip.
+SELECT path FROM namespace
+WHERE (path = :path OR (:children AND path > :path AND path < :end))
+  AND (SELECT row FROM node
+       WHERE row BETWEEN namespace.id << 32 AND namespace.id << 32 | 0xFFFFFFFF
+         AND sequence <= :known
+         AND NOT EXISTS (
+             SELECT 1 FROM node AS later
+             WHERE later.memory_id = node.memory_id AND later.version > node.version
+               AND later.sequence <= :known)
+         AND NOT EXISTS (
+             SELECT 1 FROM tombstone
+             WHERE tombstone.node = node.row AND tombstone.sequence <= :known
+               AND (tombstone.revived IS NULL OR tombstone.revived > :known))
+       ORDER BY row DESC LIMIT 1) IS NOT NULL
+ORDER BY path;
 
 -- name: space_counts
 SELECT coalesce(sum(n_documents), 0), coalesce(sum(n_tokens), 0), coalesce(max(n_counted), 0),
@@ -327,6 +353,17 @@ ORDER BY node.row DESC LIMIT 8;
 SELECT id, sequence FROM node
 WHERE slot = :slot AND scope IS :scope AND row BETWEEN :low AND :high
 ORDER BY row DESC LIMIT 1;
+
+-- name: slot_values
+-- For each [slot, scope] in :keys the latest node that has it and had begun.
+SELECT json_extract(wanted.value, '$[0]'), json_extract(wanted.value, '$[1]'), node.id,
+       node.sequence
+FROM json_each(:keys) AS wanted
+JOIN node ON node.row = (
+    SELECT row FROM node
+    WHERE slot = json_extract(wanted.value, '$[0]') AND scope IS json_extract(wanted.value, '$[1]')
+      AND row BETWEEN :low AND :high AND sequence <= :known AND valid_from <= :at
+    ORDER BY row DESC LIMIT 1);
 
 -- name: replay
 SELECT patch.id, patch.payload_digest, patch.replay FROM patch

@@ -186,6 +186,22 @@ class SqliteReader:
             latest[slot, scope] = found[0][0] if found else None
         return latest
 
+    def slot_values(
+        self, reach: Reach, keys: Iterable[SlotKey], at: datetime
+    ) -> dict[SlotKey, str]:
+        """Return the latest node of every slot that had begun."""
+        wanted = rows.json_list(keys)
+        found = self._spread("slot_values", reach, keys=wanted, at=to_micros(at))
+        found.sort(key=lambda row: row[3])
+        return {(slot, scope): node_id for slot, scope, node_id, _ in found}
+
+    def namespaces(self, reach: Reach) -> list[Namespace]:
+        """Return the namespaces that hold what was not forgotten."""
+        path = rows.write_path(reach.namespace)
+        end, children = rows.end_of_subtree(path), reach.include_children
+        found = self._all("live_spaces", path=path, end=end, children=children)
+        return [rows.read_path(path) for (path,) in found]
+
     def replay(self, namespace: Namespace, key: str) -> Replay | None:
         """Return what is kept under an idempotency key."""
         for patch_id, digest, replay in self._all(
@@ -299,12 +315,15 @@ class SqliteReader:
 
     def _latest(self, name: str, reach: Reach, **values: Any) -> list[Any]:
         """Run a statement on each namespace in reach; rows of (id, sequence), the latest first."""
-        found = [
+        return sorted(self._spread(name, reach, **values), key=lambda row: row[1], reverse=True)
+
+    def _spread(self, name: str, reach: Reach, **values: Any) -> list[Any]:
+        """Run a statement on each namespace in reach."""
+        return [
             row
             for space in self._space_ids(reach)
             for row in self._all(name, **values, **rows.space_range(space))
         ]
-        return sorted(found, key=lambda row: row[1], reverse=True)
 
     def _within(self, reach: Reach) -> str:
         if reach not in self._spaces:
@@ -327,6 +346,7 @@ class SqliteReader:
             "session": filters.session,
             "relation": filters.relation,
             "begins_after": filters.begins_after and to_micros(filters.begins_after),
+            "standing": filters.standing and to_micros(filters.standing),
             "removed": filters.removed,
             "metadata": to_sorted_json(dict(filters.metadata)),
             "first": 0 if since is None else self._last_before(to_micros(since)) + 1,

@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evomem.engines.base import Passing, SearchLimits, SearchResult
+from evomem.domain.ranking import Passing
+from evomem.engines.base import SearchLimits, SearchResult
 from evomem.engines.sqlite import rows
 from evomem.engines.sqlite.sql import QUERIES
 

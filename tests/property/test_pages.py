@@ -1,0 +1,129 @@
+"""Pages: of any sizes they make up the whole, each node once, in one order."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conformance.builders import HOME, NO_FILTERS, Clock, open_memory
+
+from evomem.domain.namespace import Reach
+from evomem.engines.sqlite.engine import SqliteEngine
+
+WORDS = ["ledger", "postgres", "sqlite", "deploy", "friday", "backup"]
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+HOURS = st.sampled_from([None, None, None, -30, -1, 5])
+REACH = Reach(HOME)
+
+NOTES = st.lists(
+    st.tuples(
+        TEXTS,
+        st.sampled_from(["new", "new", "slot", "supersedes", "refines", "amends", "overrides"]),
+        st.integers(0, 50),
+        HOURS,
+    ),
+    min_size=1,
+    max_size=40,
+)
+SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=4)
+
+
+def written(notes):
+    """A memory in which some notes replace, amend or override others, and a few are forgotten."""
+    clock = Clock()
+    memory = open_memory(SqliteEngine(":memory:"), clock, HOME)
+    ids: list[str] = []
+    for number, (text, kind, target, hours) in enumerate(notes):
+        clock.advance(hours=1)
+        begins = None if hours is None else clock.now + timedelta(hours=hours)
+        options: dict[str, object] = {"valid_from": begins}
+        if kind == "slot":
+            options["slot"] = "s"
+        elif ids and kind != "new":
+            old = memory.get_node(ids[target % len(ids)])
+            old = memory.history(old.id)[0]
+            named = {"id": old.id, "part": old.text.split()[0]} if kind == "amends" else old.id
+            options[kind] = named
+            if kind == "overrides":
+                options["scope"] = f"{old.scope or 'eu'}/x"
+        ids.append(memory.remember(f"{text} {number}", **options).node.id)
+        if target == 50:
+            memory.forget(ids[0])
+        if target == 49 and number > 1:
+            # The later of two becomes what was replaced.
+            first, later = memory.get_node(ids[-2]), memory.get_node(ids[-1])
+            if first.memory_id != later.memory_id and not (later.superseded_by or first.scope):
+                if not (later.scope or first.superseded_by or later.supersedes):
+                    memory.link(first.id, supersedes=later.id)
+    return memory
+
+
+def answers(memory, query, k, offset, **options):
+    hits = memory.recall(query, k=k, offset=offset, **options).hits
+    return [hit.node.id for hit in hits if hit.matched.by != "amends"]
+
+
+def paged(sizes, page):
+    found, at = [], 0
+    for number in range(200):
+        size = sizes[number % len(sizes)]
+        more = page(size, at)
+        if not more:
+            return found
+        found, at = found + more, at + size
+    raise AssertionError
+
+
+@settings(max_examples=40)
+@given(NOTES, SIZES, st.sampled_from(["", "ledger", "sqlite postgres", "friday 3 backup"]))
+def test_pages_of_a_recall_make_up_a_larger_one(notes, sizes, query):
+    memory = written(notes)
+    for options in ({}, {"scope": "eu/x"}, {"status": "active"}, {"include_removed": True}):
+        whole = answers(memory, query, 100, 0, **options)
+        pages = paged(sizes, lambda k, at, given=options: answers(memory, query, k, at, **given))
+        assert pages == whole
+        assert len(set(whole)) == len(whole)
+
+
+@settings(max_examples=40)
+@given(NOTES, SIZES, st.sampled_from(["active", "all", "superseded", "scheduled"]))
+def test_pages_of_a_list_make_up_the_whole(notes, sizes, status):
+    memory = written(notes)
+    whole = [node.id for node in memory.list(limit=1000, status=status)]
+
+    def page(size, at, cursor=None):
+        found = memory.list(limit=size, offset=at, status=status, cursor=cursor)
+        return [node.id for node in found]
+
+    assert paged(sizes, page) == whole
+    if whole:
+        behind = whole[len(whole) // 2]
+        rest = whole[len(whole) // 2 + 1 :]
+        assert paged(sizes, lambda size, at: page(size, at, behind)) == rest
+
+
+@pytest.mark.promise("resolve.total")
+@settings(max_examples=60)
+@given(NOTES, st.booleans())
+def test_leaving_out_what_was_replaced_changes_no_answer(notes, earlier):
+    """A list and a blank recall against every node, resolved one by one."""
+    memory = written(notes)
+    clock = memory._context.clock
+    at = clock.now - timedelta(hours=len(notes) // 2 if earlier else 0)
+    options = {"known_at": at} if earlier else {}
+    with memory._context.engine.read() as latest:
+        reader = latest.known_by(at) if earlier else latest
+        ids = reader.recent(REACH, NO_FILTERS, after=None, limit=10_000)
+        lineage = reader.lineage(REACH, ids, at)
+    active = [n for n in ids if lineage.status(n, at) == "active"]
+    assert [node.id for node in memory.list(limit=1000, **options)] == active
+    changed: dict[str, str] = {}
+    for node_id in ids:
+        for head in lineage.first_heads(node_id, at):
+            changed.setdefault(head, node_id)
+    shown = [h for h in changed if lineage.status(h, at) in {"active", "scheduled"}]
+    hits = memory.recall("", k=100, **options).hits
+    told = [(h.node.id, h.matched.node_id) for h in hits if h.matched.by == "recent"]
+    assert told == [(head, changed[head]) for head in shown]
