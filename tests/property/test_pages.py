@@ -20,12 +20,12 @@ REACH = Reach(HOME)
 NOTES = st.lists(
     st.tuples(
         TEXTS,
-        st.sampled_from(["new", "new", "slot", "supersedes", "refines", "amends", "overrides"]),
+        st.sampled_from(["new", "linked", "slot", "supersedes", "refines", "amends", "overrides"]),
         st.integers(0, 50),
         HOURS,
     ),
-    min_size=1,
-    max_size=40,
+    min_size=4,
+    max_size=30,
 )
 SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=4)
 
@@ -41,22 +41,18 @@ def written(notes):
         options: dict[str, object] = {"valid_from": begins}
         if kind == "slot":
             options["slot"] = "s"
-        elif ids and kind != "new":
-            old = memory.get_node(ids[target % len(ids)])
-            old = memory.history(old.id)[0]
+        old = memory.history(ids[target % len(ids)])[0] if ids else None
+        if old and kind not in {"new", "linked", "slot"}:
             named = {"id": old.id, "part": old.text.split()[0]} if kind == "amends" else old.id
             options[kind] = named
             if kind == "overrides":
                 options["scope"] = f"{old.scope or 'eu'}/x"
         ids.append(memory.remember(f"{text} {number}", **options).node.id)
+        if old and kind == "linked" and old.scope is None:
+            # What was said before replaces what was said after it.
+            memory.link(old.id, supersedes=ids[-1])
         if target == 50:
             memory.forget(ids[0])
-        if target == 49 and number > 1:
-            # The later of two becomes what was replaced.
-            first, later = memory.get_node(ids[-2]), memory.get_node(ids[-1])
-            if first.memory_id != later.memory_id and not (later.superseded_by or first.scope):
-                if not (later.scope or first.superseded_by or later.supersedes):
-                    memory.link(first.id, supersedes=later.id)
     return memory
 
 
