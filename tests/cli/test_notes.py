@@ -261,3 +261,10 @@ def test_a_result_round_trips_through_json(run_json, note):
     (hit,) = run_json("recall", "postgres")["hits"]
     assert hit["node"]["metadata"] == {"snow": "☃", "quote": '"', "line": "a\nb\u2028"}
     assert hit["matched"]["by"] == "text"
+
+
+def test_an_empty_slot_is_claimed_once(run, run_json):
+    claim = ("--slot", "ledger", "--expected-version", 0)
+    assert run_json("remember", "Mine.", *claim)["node"]["slot"] == "ledger"
+    refused = run("remember", "Theirs.", *claim, exit_code=1)
+    assert "pass expected_version=1" in refused.stderr

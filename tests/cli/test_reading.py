@@ -61,6 +61,25 @@ def test_list_filters_by_status_tag_and_session(run_json, story):
     assert listed("--scope", "production") == [new]
 
 
+def test_pages_begin_at_an_offset(run_json, note):
+    ids = [note(f"The ledger was closed {n} times.") for n in range(4)]
+    listed = run_json("list", "--limit", 2, "--offset", 1)["nodes"]
+    assert [node["id"] for node in listed] == ids[2:0:-1]
+    for command in ("recall", "search"):
+        whole = run_json(command, "ledger")["hits"]
+        page = run_json(command, "ledger", "-k", 2, "--offset", 1)["hits"]
+        assert page == whole[1:3]
+
+
+def test_namespaces_are_printed_one_path_per_line(run, run_json):
+    for path in ("default/a/b", "default/c", "defaults/a"):
+        run("remember", "Here.", "--namespace", path)
+    assert run("namespaces").stdout.splitlines() == ["a/b", "c"]
+    assert run_json("namespaces", "--prefix", "*/b") == {"namespaces": [["a", "b"]]}
+    cut = run_json("namespaces", "--max-depth", 1, "--limit", 1, "--offset", 1)
+    assert cut == {"namespaces": [["c"]]}
+
+
 def test_list_pages_with_a_cursor(run, run_json, note):
     ids = [note(f"Note number {number}.") for number in range(3)]
     page = run_json("list", "--limit", 2)

@@ -47,6 +47,21 @@ def test_of_six_that_expect_a_version_one_wins_and_the_others_are_told_the_curre
     assert_sound(path)
 
 
+@pytest.mark.promise("head.cas")
+@pytest.mark.parametrize("before", ["never set", "forgotten"])
+def test_of_six_that_claim_an_empty_slot_one_wins(path, memory, before):
+    if before == "forgotten":
+        memory.forget(memory.remember("engine", slot="ledger/engine").node.id)
+    call = {"slot": "ledger/engine", "expected_version": 0}
+    told = race(path, *([remembers(f"engine {n}", **call)] for n in range(6)), meet="commit")
+    (winner,) = [note for (note,) in told if "id" in note]
+    losers = [note for (note,) in told if "code" in note]
+    assert [loser["code"] for loser in losers] == ["VERSION_CONFLICT"] * 5
+    assert {loser["details"]["current"]["node_id"] for loser in losers} == {winner["id"]}
+    assert memory.get_slots("ledger/engine")["ledger/engine"].id == winner["id"]
+    assert_sound(path)
+
+
 def test_the_same_text_from_ten_processes_is_one_note(path, memory):
     told = race(
         path, *([remembers("The ledger runs on SQLite.")] for _ in range(10)), meet="commit"

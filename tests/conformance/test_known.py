@@ -35,6 +35,7 @@ from evomem.engines.base import Filters
 MICROSECOND = timedelta(microseconds=1)
 ALL = Filters(removed=True)
 ASIDE = ("tenant", "aside")
+SLOTS = [("branch", None), ("ledger/db", None)]
 
 
 def told(lineage):
@@ -76,6 +77,9 @@ def everything(view, ids, words, names, reach=REACH):
         "events": events,
         "event of": [view.event_of(reach, e.external_id or "") for e in events.values()],
         "last": view.last_commit(reach.namespace),
+        **{f"values {d}": view.slot_values(reach, SLOTS, later(days=d)) for d in (-6, 0, 6)},
+        "namespaces": view.namespaces(reach),
+        "standing": view.recent(reach, Filters(standing=later()), after=None, limit=1000),
     }
 
 

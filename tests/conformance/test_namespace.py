@@ -9,6 +9,7 @@ from tests.conformance.builders import (
     note,
     open_memory,
     patch_of,
+    removal,
     replaces,
     store,
 )
@@ -70,6 +71,8 @@ def test_foreign_ids_answer_nothing(engine, foreign, namespace):
             assert [reader.expand(reach, prefix, 9) for prefix in prefixes] == [[], [], [], []]
             assert reader.twins(reach, [key]) == {key: ()}
             assert reader.slots(reach, [("branch", None)]) == {("branch", None): None}
+            assert reader.slot_values(reach, [("branch", None)], START) == {}
+            assert ASIDE not in reader.namespaces(reach)
             assert reader.replay(namespace, "key") is None
             assert reader.suggestions(reach) == []
             # The commits of the store are 1, theirs, and 2, our own.
@@ -211,3 +214,39 @@ def test_a_handle_within_sees_its_own_and_shares_the_store(engine, clock):
     assert [(hit.node.id, hit.node.namespace) for hit in hits] == [(node.id, inner.namespace)]
     inner.close()
     assert top.recall("zebra", include_children=True).hits
+
+
+def spaces(engine, reach, known=None):
+    with engine.read() as reader:
+        return (reader if known is None else reader.before(known + 1)).namespaces(reach)
+
+
+@pytest.mark.promise("namespace.wall")
+def test_namespaces_in_reach_are_told_in_order_and_none_beside(engine):
+    inside = [HOME, (*HOME, "a"), (*HOME, "a", "b"), (*HOME, "a-"), (*HOME, "é"), (*HOME, "日本")]
+    for namespace in [*reversed(inside), *OUTSIDE[:4], ("tenant", "home "), ("tenant", "home%")]:
+        store(engine, "one", namespace=namespace)
+    assert spaces(engine, Reach(HOME, include_children=True)) == sorted(inside)
+    assert spaces(engine, Reach(HOME)) == [HOME]
+    assert spaces(engine, Reach((*HOME, "a"), include_children=True)) == sorted(inside)[1:3]
+    for none in [("tenant", "%"), ("tenant", "hom_"), ("ten",), ("tenant", "home", "_")]:
+        assert spaces(engine, Reach(none, include_children=True)) == []
+
+
+def test_a_namespace_is_told_while_the_last_version_of_a_memory_is_not_forgotten(engine):
+    old = note("old")
+    first = engine.commit(patch_of(old)).sequence
+    new = next_version(old, "new")
+    engine.commit(patch_of(new, edges=(replaces(new, old),)))
+    gone = engine.commit(removal(new, 3)).sequence
+    other = note("other")
+    back = engine.commit(patch_of(other)).sequence
+    engine.commit(removal(other, purge=True))
+    told = [bool(spaces(engine, Reach(HOME), n)) for n in (first - 1, first, gone - 1, gone, back)]
+    assert told == [False, True, True, False, True]
+    assert spaces(engine, Reach(HOME)) == []
+
+
+def test_a_namespace_of_events_alone_is_not_told(engine):
+    engine.commit(patch_of(events=(SAID,)))
+    assert spaces(engine, Reach(HOME)) == []

@@ -6,13 +6,18 @@ from tests.conformance.builders import (
     HOME,
     NO_FILTERS,
     REACH,
+    later,
+    next_version,
     note,
     patch_of,
     removal,
+    replaces,
+    step,
     store,
 )
 
 from evomem.domain.namespace import Reach
+from evomem.domain.patch import Op
 from evomem.engines.base import Filters
 
 
@@ -75,6 +80,37 @@ def test_a_filter_on_metadata_applies_before_the_limit(engine):
         assert recent(engine, filters=filters, limit=2) == high[:0:-1]
         assert recent(engine, filters=filters, after=high[1], limit=2) == high[:1]
         assert recent(engine, BELOW, filters=filters, limit=2) == high[:0:-1]
+
+
+def test_what_a_later_node_replaced_is_left_out_as_far_as_that_is_plain(engine):
+    old, scheduled = note("old"), note("of a memory that goes on later")
+    engine.commit(patch_of(old, scheduled))
+    new = next_version(old, "new")
+    to_come = next_version(scheduled, "to come", valid_from=later(days=9))
+    links = (replaces(new, old, "refines"), replaces(to_come, scheduled))
+    linked = engine.commit(patch_of(new, to_come, edges=links)).sequence
+    last = note("committed later, replaced by what was there before")
+    also = (step(Op.LINK, new, 3),)
+    engine.commit(patch_of(last, edges=(replaces(new, last),), also=also))
+    assert recent(engine, filters=Filters(standing=later())) == [
+        n.id for n in (last, to_come, new, scheduled)
+    ]
+    everything = [n.id for n in (last, to_come, new)]
+    assert recent(engine, filters=Filters(standing=later(days=9))) == everything
+    with engine.read() as reader:
+        standing = Filters(standing=later())
+        before = reader.before(linked).recent(REACH, standing, after=None, limit=9)
+        assert before == [scheduled.id, old.id]
+    engine.commit(patch_of(closed=links[:1], also=(step(Op.UNLINK, new, 4),)))
+    assert old.id in recent(engine, filters=Filters(standing=later()))
+
+
+def test_an_earlier_version_that_begins_later_is_not_left_out(engine):
+    old = note("old", valid_from=later(days=5))
+    engine.commit(patch_of(old))
+    new = next_version(old, "new", valid_from=later(days=1), backdated=True)
+    engine.commit(patch_of(new, edges=(replaces(new, old),)))
+    assert recent(engine, filters=Filters(standing=later(days=6))) == [new.id, old.id]
 
 
 def test_nodes_below_are_listed_in_commit_order_when_asked(engine):

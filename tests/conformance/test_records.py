@@ -170,6 +170,7 @@ def test_no_id_asks_for_nothing(engine):
         assert reader.story(REACH, []).facts == {}
         assert reader.twins(REACH, []) == {}
         assert reader.slots(REACH, []) == {}
+        assert reader.slot_values(REACH, [], START) == {}
 
 
 def test_thousands_of_ids_are_one_question(engine):

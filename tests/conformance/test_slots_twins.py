@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from tests.conformance.builders import BELOW, HOME, REACH, note, patch_of, removal, store
+from tests.conformance.builders import BELOW, HOME, REACH, later, note, patch_of, removal, store
 
 from evomem import EvoMemError, Status
 from evomem.domain.text import digest
@@ -103,6 +103,29 @@ def test_a_slot_is_answered_by_its_latest_value_across_namespaces(engine):
         store(engine, "main", slot="branch", namespace=namespace)[0].id for namespace in namespaces
     ]
     assert slot(engine, "branch", reach=BELOW) == nodes[-1]
+
+
+def test_the_values_of_slots_are_the_latest_that_had_begun(engine):
+    begins = [later(days=day) for day in (1, 3, 2)]
+    nodes = [store(engine, "v", slot="s", valid_from=at)[0].id for at in begins]
+    (in_eu,) = store(engine, "v", slot="s", scope="eu")
+    keys = [("s", None), ("s", "eu"), ("s", "us"), ("t", None)]
+    with engine.read() as reader:
+        found = [reader.slot_values(REACH, keys, later(days=day)) for day in range(4)]
+        known = reader.before(3).slot_values(REACH, keys, later(days=9))
+    assert [values.get(("s", None)) for values in found] == [None, nodes[0], nodes[2], nodes[2]]
+    assert all(values.get(("s", "eu")) == in_eu.id for values in found)
+    assert all(set(values) <= set(keys[:2]) for values in found)
+    assert known == {("s", None): nodes[1]}
+
+
+def test_the_value_of_a_slot_is_the_latest_across_namespaces(engine):
+    spaces = [HOME, BELOW_HOME, HOME]
+    nodes = [store(engine, "v", slot="s", namespace=space)[0].id for space in spaces]
+    with engine.read() as reader:
+        assert reader.slot_values(BELOW, [("s", None)], later()) == {("s", None): nodes[2]}
+        within = reader.before(3).slot_values(BELOW, [("s", None)], later())
+    assert within == {("s", None): nodes[1]}
 
 
 def test_slots_and_twins_of_one_patch_are_ordered_as_given(engine):

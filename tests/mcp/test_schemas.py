@@ -130,7 +130,7 @@ async def test_annotations_tell_reads_from_writes(connect):
         (
             RECALL,
             evomem.RecallRequest,
-            {"include_children", "include_removed", "status", "ranking"},
+            {"include_children", "include_removed", "offset", "status", "ranking"},
         ),
         (EVENT_FIELDS, evomem.EventRequest, {"source"}),
         (APPLY_FIELDS, evomem.ApplyRequest, {"source"}),
@@ -139,7 +139,7 @@ async def test_annotations_tell_reads_from_writes(connect):
             evomem.RecallRequest,
             {
                 *("filter", "include_children", "include_history", "history_depth"),
-                *("relation", "status", "ranking"),
+                *("offset", "relation", "status", "ranking"),
                 *("max_tokens", "deadline_ms", "explain"),
             },
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -38,7 +39,7 @@ def written(notes):
     for number, (text, kind, target, hours) in enumerate(notes):
         clock.advance(hours=1)
         begins = None if hours is None else clock.now + timedelta(hours=hours)
-        options: dict[str, object] = {"valid_from": begins}
+        options: dict[str, Any] = {"valid_from": begins}
         if kind == "slot":
             options["slot"] = "s"
         old = memory.history(ids[target % len(ids)])[0] if ids else None
@@ -62,7 +63,8 @@ def answers(memory, query, k, offset, **options):
 
 
 def paged(sizes, page):
-    found, at = [], 0
+    found: list[str] = []
+    at = 0
     for number in range(200):
         size = sizes[number % len(sizes)]
         more = page(size, at)

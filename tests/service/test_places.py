@@ -151,19 +151,33 @@ def statements(memory, call):
     return len(ran), steps[0]
 
 
-def test_a_slot_costs_the_same_whatever_it_held_before(memory):
-    def write(slot, count):
-        for start in range(0, count, 500):
-            end = min(count, start + 500)
-            memory.remember_many([{"text": f"v{n}", "slot": slot} for n in range(start, end)])
+def fill(memory, slot, count):
+    for start in range(0, count, 500):
+        end = min(count, start + 500)
+        memory.remember_many([{"text": f"v{n}", "slot": slot} for n in range(start, end)])
 
-    write("short", 100)
-    write("long", 3000)
+
+def test_a_slot_costs_the_same_whatever_it_held_before(memory):
+    fill(memory, "short", 100)
+    fill(memory, "long", 3000)
     short = statements(memory, lambda: memory.get_slots("short"))
     long = statements(memory, lambda: memory.get_slots("long"))
     many = statements(memory, lambda: memory.get_slots(["short", "long", *map(str, range(50))]))
     assert short[0] == long[0] == many[0]
     assert long[1] <= 2 * short[1] + 5
+
+
+@pytest.mark.parametrize("read", ["list", "recall"])
+def test_old_versions_are_passed_over_in_one_statement(memory, read):
+    calls = {"list": lambda m: m.list(limit=10), "recall": lambda m: m.recall("", k=10)}
+    counts = []
+    for name, versions in (("short", 100), ("long", 3000)):
+        below = memory.within(name)
+        below.remember_many([f"Note {n}." for n in range(100)])
+        fill(below, "s", versions)
+        below.recall("")
+        counts.append(statements(memory, lambda handle=below: calls[read](handle))[0])
+    assert counts[0] == counts[1]
 
 
 def test_an_empty_slot_is_claimed_once(memory, clock):

@@ -25,6 +25,8 @@ from evomem.domain.patch import (
 from evomem.domain.text import digest
 from evomem.errors import InvalidRequestError, VersionConflictError
 
+_HOLDING = {Status.ACTIVE, Status.SCHEDULED}
+
 
 @dataclass(slots=True)
 class StoreFacts:
@@ -115,6 +117,25 @@ class Draft:
         """Return the memory of a node as the draft has changed it so far."""
         memory_id = self.lineage.facts[node_id].memory_id
         return self.memories.get(memory_id) or self.facts.memories[memory_id]
+
+    def check_free(self, slot: str, scope: str | None) -> None:
+        """Refuse if a slot has a value that is in force, or that takes force later.
+
+        Raises:
+            VersionConflictError: It has.
+        """
+        if not (present := self.slots.get((slot, scope))):
+            return
+        ends = [*self.lineage.heads(present, self.now), *self.lineage.tips(present)]
+        held = [n for n in ends if self.lineage.status(n, self.now) in _HOLDING]
+        if held:
+            state = self.state_of(held[-1])
+            message = (
+                f"Slot {slot!r} has a value: memory {state['memory_id']} is at version "
+                f"{state['version']} (node {held[-1]}). Read it, decide again, and pass "
+                f"expected_version={state['version']}."
+            )
+            raise VersionConflictError(message, slot=slot, expected_version=0, current=state)
 
     def state_of(self, node_id: str) -> dict[str, Any]:
         """Return the memory of a node, the version it is at, and the node, for a refusal."""

@@ -162,33 +162,19 @@ def note_scope(lineage: Lineage, request: RememberRequest, linked: Sequence[str]
 def _check_version(
     draft: Draft, request: RememberRequest, scope: str | None, replaced: list[Replacement]
 ) -> None:
-    expected, present = request.expected_version, draft.slots.get((request.slot or "", scope))
-    if expected is None:
+    expected, slot = request.expected_version, request.slot
+    if expected == 0 and slot:
+        draft.check_free(slot, scope)
+    if not expected:
         return
-    if expected == 0:
-        _check_free(draft, request, present)
-    elif not replaced:
+    if not replaced:
+        present = draft.slots.get((slot or "", scope))
         state = "was split" if present else "has no value in this scope"
-        message = f"Slot {request.slot!r} {state}, so it is at no version."
+        message = f"Slot {slot!r} {state}, so it is at no version."
         current = draft.state_of(draft.lineage.tips(present)[-1]) if present else None
-        raise VersionConflictError(message, slot=request.slot, current=current)
-    for replacement in replaced if expected else ():
+        raise VersionConflictError(message, slot=slot, current=current)
+    for replacement in replaced:
         draft.check_version(replacement.named, replacement.tip, expected)
-
-
-def _check_free(draft: Draft, request: RememberRequest, present: str | None) -> None:
-    """Refuse if a slot has a value that is in force, or that will be."""
-    lineage, now = draft.lineage, draft.now
-    held = [*lineage.heads(present, now), *lineage.tips(present)] if present else []
-    held = [n for n in held if lineage.status(n, now) in {Status.ACTIVE, Status.SCHEDULED}]
-    if held:
-        state = draft.state_of(held[-1])
-        message = (
-            f"Slot {request.slot!r} has a value: memory {state['memory_id']} at version "
-            f"{state['version']} (node {held[-1]}). Read it, decide again, and pass "
-            f"expected_version={state['version']}."
-        )
-        raise VersionConflictError(message, slot=request.slot, expected_version=0, current=state)
 
 
 def _linked_by(request: RememberRequest, decision: Decision, linker: str) -> str:
