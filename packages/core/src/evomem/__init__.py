@@ -43,6 +43,7 @@ from evomem.errors import (
 )
 
 if TYPE_CHECKING:
+    from evomem.cronista.gate import decisions_in
     from evomem.domain.diagnosis import AuditReport, Check, Diagnosis
     from evomem.domain.event import EventRecord, EventRequest, parse_event
     from evomem.domain.operation import Add, ApplyRequest, Remove, Supersede, Update, parse_apply
@@ -156,6 +157,7 @@ __all__ = [
     "VersionConflictError",
     "__version__",
     "aopen",
+    "decisions_in",
     "open",
     "parse_apply",
     "parse_event",
@@ -221,6 +223,7 @@ _LAZY = {
     },
     "AsyncMemory": ("evomem.service.aio", "AsyncMemory"),
     "Memory": ("evomem.service.memory", "Memory"),
+    "decisions_in": ("evomem.cronista.gate", "decisions_in"),
     "aopen": ("evomem.service.opening", "aopen_memory"),
     "open": ("evomem.service.opening", "open_memory"),
 }

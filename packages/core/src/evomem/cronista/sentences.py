@@ -73,7 +73,7 @@ def split(text: str, limit: int) -> list[Piece]:
     """Return the pieces of `text[:limit]` in order, at most `MAX_PIECES`."""
     pieces: list[Piece] = []
     role, alone, fresh, last_line = "", False, False, 0
-    for start, end, line in _sentences(text, limit):
+    for start, end, line in sentences(text, limit):
         if line > last_line + 1 and not fresh:
             role = ""
         last_line = line
@@ -92,7 +92,7 @@ def split(text: str, limit: int) -> list[Piece]:
     return pieces[:MAX_PIECES]
 
 
-def _sentences(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
+def sentences(text: str, limit: int) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and line of every sentence that holds a letter or a digit."""
     start = line = 0
     limit = min(limit, len(text))
