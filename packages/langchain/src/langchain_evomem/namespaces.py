@@ -49,6 +49,11 @@ class Handles:
         raise TypeError(message)
 
     @property
+    def places(self) -> frozenset[str]:
+        """Names of the values that labels ask for; a function does not tell what it asks for."""
+        return frozenset(name for label in self._labels for name in _PLACE.findall(label))
+
+    @property
     def root(self) -> evomem.Memory:
         """The memory that all namespaces lie in."""
         return self._memory
