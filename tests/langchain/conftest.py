@@ -8,6 +8,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 from pytest_socket import disable_socket, enable_socket
+from tests.langchain.choosing import Choosing
 
 import evomem
 
@@ -61,3 +62,16 @@ def calls() -> Callable[..., AIMessage]:
         return AIMessage("", tool_calls=[call])
 
     return make
+
+
+@pytest.fixture
+def choosing() -> Choosing:
+    return Choosing(asked=[])
+
+
+@pytest.fixture
+def ledger(memory):
+    """A memory in which one decision replaced another."""
+    old = memory.remember("We picked Postgres for the ledger database.").node
+    memory.remember("The ledger database is SQLite.", supersedes=old.id)
+    return memory

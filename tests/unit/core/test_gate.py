@@ -15,7 +15,7 @@ UNWANTED = [turn["text"] for turn in TURNS if not turn["keep"]]
 
 CASES = {
     "the speech around it is left out": (
-        "Hi! Can you help me? We moved the ledger to SQLite. Postgres cost too much. Thanks?",
+        "Hi there! Can you help me? Great. We moved the ledger to SQLite. Postgres cost too much. Thanks!",
         ["We moved the ledger to SQLite. Postgres cost too much."],
     ),
     "items of a list are told apart": (

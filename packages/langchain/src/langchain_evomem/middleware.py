@@ -13,7 +13,13 @@ import evomem
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
-    from langchain.agents.middleware.types import ModelRequest, ModelResponse, PrivateStateAttr
+    from langchain.agents.middleware.types import (
+        ContextT,
+        ModelRequest,
+        ModelResponse,
+        PrivateStateAttr,
+        ResponseT,
+    )
     from langgraph.runtime import Runtime
 except ImportError as error:
     _missing = "EvoMemMiddleware needs langchain: pip install 'langchain-evomem[agents]'."
@@ -46,7 +52,7 @@ class EvoMemState(AgentState[Any]):
     evomem: NotRequired[Annotated[dict[str, RunMemory], PrivateStateAttr, _merged]]
 
 
-class EvoMemMiddleware(AgentMiddleware[EvoMemState, Any, Any]):
+class EvoMemMiddleware(AgentMiddleware[AgentState[Any], ContextT, ResponseT]):
     """Recalls once a run what bears on the question, and keeps what was decided.
 
     ```python
@@ -116,47 +122,55 @@ class EvoMemMiddleware(AgentMiddleware[EvoMemState, Any, Any]):
         """Name of this middleware."""
         return self._name
 
-    def before_agent(self, state: EvoMemState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002  LangChain passes it
+    def before_agent(
+        self,
+        state: AgentState[Any],
+        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
+    ) -> dict[str, Any] | None:
         """Recall what bears on the last human message."""
         return self._begin(self._handles.of(), state)
 
     async def abefore_agent(
         self,
-        state: EvoMemState,
-        runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
+        state: AgentState[Any],
+        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Do as `before_agent` does, in a thread."""
         return await asyncio.to_thread(self._begin, self._handles.of(), state)
 
     def wrap_model_call(
         self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any]:
+        request: ModelRequest[ContextT],
+        handler: Callable[[ModelRequest[ContextT]], ModelResponse[ResponseT]],
+    ) -> ModelResponse[ResponseT]:
         """Add what was recalled to the system message of a call."""
         return handler(self._informed(request))
 
     async def awrap_model_call(
         self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+        request: ModelRequest[ContextT],
+        handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[ResponseT]]],
+    ) -> ModelResponse[ResponseT]:
         """Add what was recalled to the system message of a call."""
         return await handler(self._informed(request))
 
-    def after_agent(self, state: EvoMemState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002  LangChain passes it
+    def after_agent(
+        self,
+        state: AgentState[Any],
+        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
+    ) -> dict[str, Any] | None:
         """Keep what was decided."""
         return self._end(self._handles.of(), state, _session())
 
     async def aafter_agent(
         self,
-        state: EvoMemState,
-        runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
+        state: AgentState[Any],
+        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Do as `after_agent` does, in a thread."""
         return await asyncio.to_thread(self._end, self._handles.of(), state, _session())
 
-    def _begin(self, memory: evomem.Memory, state: EvoMemState) -> dict[str, Any]:
+    def _begin(self, memory: evomem.Memory, state: AgentState[Any]) -> dict[str, Any]:
         query = _question(state["messages"])
         prompt = recalled(memory, query, self._options) if query else ""
         # A run that was given up never came to keep its turns.
@@ -164,20 +178,21 @@ class EvoMemMiddleware(AgentMiddleware[EvoMemState, Any, Any]):
         return self._update(prompt, turns if self._keeps else {})
 
     def _end(
-        self, memory: evomem.Memory, state: EvoMemState, session: str | None
+        self, memory: evomem.Memory, state: AgentState[Any], session: str | None
     ) -> dict[str, Any]:
         for message_id, text in self._run(state)["turns"].items():
             keep(memory, Turn(text, message_id, session), scope=self._scope, tags=self._tags)
         return self._update("", {})
 
-    def _run(self, state: EvoMemState) -> RunMemory:
-        return state.get("evomem", {}).get(self._name, RunMemory(prompt="", turns={}))
+    def _run(self, state: AgentState[Any]) -> RunMemory:
+        held = cast("EvoMemState", state).get("evomem", {})
+        return held.get(self._name, RunMemory(prompt="", turns={}))
 
     def _update(self, prompt: str, turns: dict[str, str]) -> dict[str, Any]:
         return {"evomem": {self._name: RunMemory(prompt=prompt, turns=turns)}}
 
-    def _informed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        prompt = self._run(cast("EvoMemState", request.state))["prompt"]
+    def _informed(self, request: ModelRequest[ContextT]) -> ModelRequest[ContextT]:
+        prompt = self._run(request.state)["prompt"]
         if not prompt:
             return request
         return request.override(system_message=_extended(request.system_message, prompt))

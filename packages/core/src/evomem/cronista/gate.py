@@ -13,6 +13,7 @@ from evomem.cronista.decisions import says_undecided
 from evomem.cronista.sentences import BULLET, sentences
 from evomem.cronista.statements import (
     ASKS_BESIDE,
+    COURTESY,
     DECISIONS,
     DOUBTS,
     HEDGES,
@@ -104,7 +105,7 @@ def _judged(sentence: str, patterns: Patterns) -> float:
     sentence = sentence.strip()
     if len(sentence) > MAX_SENTENCE_CHARS:
         return PLAIN
-    if _asks(sentence) or says_undecided(sentence):
+    if _asks(sentence) or says_undecided(sentence) or COURTESY.match(sentence):
         return REFUSED
     for confidence, pattern in patterns:
         if found := pattern.search(sentence):

@@ -309,6 +309,17 @@ QUESTION = _pattern(
 )
 """The sentence asks something, with or without its mark."""
 
+COURTESY = _pattern(
+    r"""
+    ^(?:
+        (?:hi|hello|hey|thanks|thank\ you|thx|cheers|good\ (?:morning|evening|afternoon)|hallo|danke|guten\ (?:morgen|tag|abend)
+        |servus|moin|hola|gracias|muchas\ gracias|buen[oa]s\ (?:días|tardes|noches)|saludos)\b(?:,?\ [^\s.!:]+){0,3}
+        |ok|okay|yes|no|great|perfect|sorry|ja|nein|super|sí|vale|perfecto
+    )\s?[.!,]*$
+    """
+)
+"""A greeting, thanks, a plain yes or no."""
+
 RETRACTS = _pattern(
     r"""
     \b(?:just\ kidding|j/k|scratch\ that|never\s?mind|forget\ (?:that|it)|not\ final|nothing\ is\ final|war\ (?:nur\ )?(?:ein\ )?(?:witz|scherz)|
