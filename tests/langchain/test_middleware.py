@@ -4,6 +4,7 @@ import asyncio
 import runpy
 import sys
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -303,3 +304,23 @@ def test_without_langchain_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "langchain.agents.middleware", None)
     with pytest.raises(ImportError, match=r"pip install 'langchain-evomem\[agents\]'"):
         runpy.run_path(middleware.__file__)
+
+
+@dataclass
+class Context:
+    user_id: str
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_the_context_of_a_run_names_its_user(memory, choosing, way):
+    kept = EvoMemMiddleware(memory, namespace="users/{user_id}", remember="decisions")
+    agent = create_agent(choosing, middleware=[kept], context_schema=Context)
+    for user in ("ada", "bob"):
+        result = getattr(agent, way)(said(f"We picked oak, says {user}."), context=Context(user))
+        if way == "ainvoke":
+            await result
+    found = {user: memory.within(f"users/{user}").list().nodes for user in ("ada", "bob")}
+    assert {user: [n.text for n in nodes] for user, nodes in found.items()} == {
+        "ada": ["We picked oak, says ada."],
+        "bob": ["We picked oak, says bob."],
+    }

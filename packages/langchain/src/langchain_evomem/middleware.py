@@ -14,11 +14,9 @@ import evomem
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
     from langchain.agents.middleware.types import (
-        ContextT,
         ModelRequest,
         ModelResponse,
         PrivateStateAttr,
-        ResponseT,
     )
     from langgraph.runtime import Runtime
 except ImportError as error:
@@ -52,7 +50,7 @@ class EvoMemState(AgentState[Any]):
     evomem: NotRequired[Annotated[dict[str, RunMemory], PrivateStateAttr, _merged]]
 
 
-class EvoMemMiddleware(AgentMiddleware[AgentState[Any], ContextT, ResponseT]):
+class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Recalls once a run what bears on the question, and keeps what was decided.
 
     ```python
@@ -125,7 +123,7 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], ContextT, ResponseT]):
     def before_agent(
         self,
         state: AgentState[Any],
-        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
+        runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Recall what bears on the last human message."""
         return self._begin(self._handles.of(), state)
@@ -133,31 +131,31 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], ContextT, ResponseT]):
     async def abefore_agent(
         self,
         state: AgentState[Any],
-        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
+        runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Do as `before_agent` does, in a thread."""
         return await asyncio.to_thread(self._begin, self._handles.of(), state)
 
     def wrap_model_call(
         self,
-        request: ModelRequest[ContextT],
-        handler: Callable[[ModelRequest[ContextT]], ModelResponse[ResponseT]],
-    ) -> ModelResponse[ResponseT]:
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
         """Add what was recalled to the system message of a call."""
         return handler(self._informed(request))
 
     async def awrap_model_call(
         self,
-        request: ModelRequest[ContextT],
-        handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[ResponseT]]],
-    ) -> ModelResponse[ResponseT]:
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
         """Add what was recalled to the system message of a call."""
         return await handler(self._informed(request))
 
     def after_agent(
         self,
         state: AgentState[Any],
-        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
+        runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Keep what was decided."""
         return self._end(self._handles.of(), state, _session())
@@ -165,7 +163,7 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], ContextT, ResponseT]):
     async def aafter_agent(
         self,
         state: AgentState[Any],
-        runtime: Runtime[ContextT],  # noqa: ARG002  LangChain passes it
+        runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Do as `after_agent` does, in a thread."""
         return await asyncio.to_thread(self._end, self._handles.of(), state, _session())
@@ -191,7 +189,7 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], ContextT, ResponseT]):
     def _update(self, prompt: str, turns: dict[str, str]) -> dict[str, Any]:
         return {"evomem": {self._name: RunMemory(prompt=prompt, turns=turns)}}
 
-    def _informed(self, request: ModelRequest[ContextT]) -> ModelRequest[ContextT]:
+    def _informed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         prompt = self._run(request.state)["prompt"]
         if not prompt:
             return request
