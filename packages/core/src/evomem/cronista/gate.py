@@ -15,6 +15,7 @@ from evomem.cronista.statements import (
     ASKS_BESIDE,
     COURTESY,
     DECISIONS,
+    DENIED,
     DOUBTS,
     HEDGES,
     MATERIAL,
@@ -109,8 +110,13 @@ def _judged(sentence: str, patterns: Patterns) -> float:
         return REFUSED
     for confidence, pattern in patterns:
         if found := pattern.search(sentence):
-            doubtful = DOUBTS.search(sentence, 0, found.start()) or HEDGES.search(sentence)
-            return PLAIN if doubtful or TROUBLE.search(sentence) else confidence
+            against = (
+                DOUBTS.search(sentence, 0, found.start()),
+                DENIED.search(found[0]),
+                HEDGES.search(sentence),
+                TROUBLE.search(sentence),
+            )
+            return PLAIN if any(against) else confidence
     return PLAIN
 
 

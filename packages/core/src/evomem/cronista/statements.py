@@ -31,10 +31,10 @@ def _pattern(text: str) -> re.Pattern[str]:
 _ENGLISH = (
     (
         0.9,
-        rf"""{_OUR_SIDE}{_HAVING}\ (?:chose|chosen|picked(?!\ up)|opted|adopted
+        rf"""{_OUR_SIDE}{_HAVING}\ (?:chose|chosen|picked(?!\ (?:up|the\ wrong)\b)|opted|adopted(?!\ an?\b)
         |decided(?!\ (?:yet|to\ (?:ask|try|write|check|look|take|come|post|call|google|see))\b)
         |went\ with(?!\ (?:my|him|her|them|friends|the\ kids)\b)
-        |settled\ (?:on|for)|agreed(?!\ to\ disagree)(?=\ (?:to|on|that|not|with\ [^.;]{2, 40}\ that)\b)|standardi[sz]ed)\b""",
+        |settled\ (?:on|for)|(?<!\bi\ )agreed(?!\ to\ disagree)(?=\ (?:to|on|that|not|with\ [^.;]{{2,40}}\ that)\b)|standardi[sz]ed)\b""",
     ),
     (
         0.85,
@@ -50,8 +50,8 @@ _ENGLISH = (
     ),
     (
         0.85,
-        r"""\b(?:we'll|we\ will|i'll|i\ will|let's)\ (?:(?:only|now|just|always|never)\ )?(?:fly|eat|pay|work|use(?!\ (?:this|that|it|your)\b)
-        |go\ (?:with|back\ to)|stick\ (?:with|to)|stay\ (?:with|on)|keep\ using|switch\ to|keep(?!\ (?:\w+ing|you|it|that|this)\b)|adopt|drop)\b""",
+        r"""\b(?:we'll|we\ will|i'll|i\ will|let's)\ (?:(?:only|now|just|always|never)\ )?(?:fly|eat|pay|work|use(?!\ (?:this|that|it|your|the\ time)\b)
+        |(?<!i'll\ )(?<!i\ will\ )go\ back\ to|go\ with|stick\ (?:with|to)|stay\ (?:with|on)|keep\ using|switch\ to|keep(?!\ (?:\w+ing|you|it|that|this)\b)|adopt|drop)\b""",
     ),
     (
         0.85,
@@ -77,7 +77,7 @@ _ENGLISH = (
     (
         0.85,
         r"""^(?:(?:please|and|so|also|okay|ok|but),?\ )*(?:
-        always\ (?!wondered|wanted|had|been|thought|the\b|gets?\b|getting|fail|return|happen)
+        always\ (?!an?\b|wondered|wanted|had|been|thought|the\b|gets?\b|getting|fail|return|happen)
         |never\ (?!mind|seen|heard|had|been|thought|tried|used|got|knew|worked|again|happened|ever))\w""",
     ),
     (
@@ -156,19 +156,19 @@ _GERMAN = (
     ),
     (
         0.8,
-        r"^(?:alle|jede[rs]?|neue|niemand|kein[e]?)\ [^,;:]{2,80}?\b(?:müssen|muss|dürfen|darf)\b",
+        r"^(?:alle|jede[rs]?|neue|niemand|keine?r?)\ (?!muss\b)[^,;:]{2,80}?\b(?:müssen|muss|dürfen|darf)\b",
     ),
     (0.85, r"\bes\ (?:wurde|ist)\ (?:beschlossen|entschieden|vereinbart)\b"),
 )
 _SPANISH = (
     (
         0.9,
-        r"""(?:\bhemos|\bhe)\ (?:decidido|elegido|acordado|optado|adoptado|pasado\ (?:a|de)\b|cambiado\ (?:a|de|(?:\S+\ ){1,4}por)\b
+        r"""(?<!\bno\ )\b(?:hemos|he)\ (?:decidido|elegido|acordado|optado|adoptado|pasado\ (?:a|de)\ (?!\w+r\b)|cambiado\ (?:a|de|(?:\S+\ ){1,4}por)\b
         |sustituido|reemplazado|abandonado|migrado)\b""",
     ),
     (
         0.9,
-        r"""\b(?:decidimos|elegimos|acordamos|optamos\ por|escogimos|adoptamos|sustituimos|reemplazamos
+        r"""(?<!\bno\ )\b(?:decidimos|elegimos|acordamos|optamos\ por|escogimos|adoptamos|sustituimos|reemplazamos
         |(?:el\ equipo|la\ junta|la\ dirección)\ (?:decidió|acordó|eligió)|nos\ pasamos\ a|cambiamos\ (?:a|de)|migramos\ a|nos\ quedamos\ con|dejamos\ de|seguimos\ con)\b""",
     ),
     (
@@ -231,8 +231,8 @@ DECISIONS: Patterns = tuple(
 ROUTINES: Patterns = (
     (
         0.8,
-        _pattern(r"""^(?:all|every|each|no|new|only|nobody|everyone|any)\ (?!time|i\b|you\b|we\b|one\ (?:knows|said))[^,;:]{2,80}?
-        \ (?:must|may\ (?:not|only)|shall|needs?\ to|(?:is|are)\ (?:not\ )?allowed|(?:is|are)\ forbidden)\b
+        _pattern(r"""^(?:all|every|each|no|new|only|nobody|everyone|any)\ (?!time|i\b|you\b|we\b|one\b)[^,;:]{2,80}?
+        \ (?:must|may\ (?:not|only|be\ \w+\ without)|shall|needs?\ to|(?:is|are)\ (?:not\ )?allowed|(?:is|are)\ forbidden)\b
         |\bmust\ (?:always|never)\b|\b(?:may|must)\ only\ be\b"""),
     ),
     (0.6, _pattern(rf"^(?:(?:in|for|on|at)\ [^,]{{2,40}},?\ )?we\ {_ROUTINES}\b")),
@@ -341,3 +341,6 @@ ASKS_BESIDE = _pattern(
     rf"\b(?:please|bitte|por\ favor)\ {_ASKED}\b|\b(?:need|want)\ (?:you|help)\b"
 )
 """A request within another sentence."""
+
+DENIED = _pattern(r"\bnichts?\b(?!\ mehr)")
+"""Inside a German decision: the participle comes last, and what denies it before it."""
