@@ -57,6 +57,13 @@ def test_precision_and_recall_on_turns_of_conversations():
     assert kept / len(WANTED) >= 0.92
 
 
+def test_precision_and_recall_on_turns_that_no_pattern_was_fitted_to():
+    unseen = [turn for turn in TURNS if turn.get("unseen")]
+    found = [turn["keep"] for turn in unseen if evomem.decisions_in(turn["text"])]
+    assert all(found)
+    assert len(found) / sum(turn["keep"] for turn in unseen) >= 0.5
+
+
 @pytest.mark.parametrize("language", ["en", "es", "de"])
 def test_every_language_is_heard(language):
     texts = [turn["text"] for turn in TURNS if turn["keep"] and turn["lang"] == language]
