@@ -27,6 +27,16 @@ def told(memory, slots, **options):
     return {slot: node.text for slot, node in memory.get_slots(slots, **options).items()}
 
 
+def test_what_was_forgotten_last_is_told_only_when_asked_for(memory):
+    memory.remember("first", slot="s")
+    memory.forget(memory.remember("second", slot="s").node.id)
+    assert memory.get_slots("s") == {}
+    (found,) = memory.get_slots("s", include_removed=True).values()
+    assert (found.text, found.status) == ("second", "forgotten")
+    memory.remember("third", slot="s")
+    assert told(memory, "s", include_removed=True) == {"s": "third"}
+
+
 def test_a_slot_tells_what_is_in_force_in_exactly_its_scope(memory):
     memory.remember("main", slot="branch")
     memory.remember("trunk", slot="branch")

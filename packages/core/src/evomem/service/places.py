@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evomem.domain.arguments import moments, text_or_none, whole_number
+from evomem.domain.arguments import moments, text_or_none, truth, whole_number
 from evomem.domain.namespace import MAX_LABELS, Namespace, parse_labels
 from evomem.domain.node import MemoryNode
 from evomem.domain.question import MAX_LIST_OFFSET, parse_slots
@@ -26,6 +26,7 @@ class Places(Handle):
         scope: str | None = None,
         as_of: Instant | None = None,
         known_at: Instant | None = None,
+        include_removed: bool = False,
     ) -> dict[str, MemoryNode]:
         """Return what is in force in slots; one that holds nothing is not in the answer.
 
@@ -36,9 +37,11 @@ class Places(Handle):
             scope: Exactly the one that the slots are in; None is the slots without scope.
             as_of: Tell what held then; default now, or `known_at` if that is given.
             known_at: Tell what was known then.
+            include_removed: Also tell what was forgotten last, where nothing is in force.
         """
         asked, where = parse_slots(slots), parse_scope(text_or_none(scope, "scope"))
-        return reading.get_slots(self._context, asked, where, *moments(as_of, known_at))
+        times, removed = moments(as_of, known_at), truth(include_removed, "include_removed")
+        return reading.get_slots(self._context, asked, where, *times, include_removed=removed)
 
     def namespaces(
         self,

@@ -131,26 +131,31 @@ def get_slots(
     scope: str | None,
     as_of: datetime | None,
     known_at: datetime | None,
+    *,
+    include_removed: bool,
 ) -> dict[str, MemoryNode]:
     """Return what is in force in slots, under the names that `slots` has for them."""
+    statuses = {Status.ACTIVE, Status.FORGOTTEN} if include_removed else {Status.ACTIVE}
     reach = context.reach
     with context.engine.read() as latest:
         reader, at = context.view(latest, as_of, known_at)
         keys = [(slot, scope) for slot in dict.fromkeys(slots.values())]
         values = {slot: n for (slot, _), n in reader.slot_values(reach, keys, at).items()}
         lineage = reader.lineage(reach, values.values(), at) if values else Lineage()
-        heads = {slot: _value(lineage, node_id, at) for slot, node_id in values.items()}
+        heads = {slot: _value(lineage, node_id, at, statuses) for slot, node_id in values.items()}
         wanted = [head for head in heads.values() if head is not None]
         nodes = view_nodes(reader, reach, wanted, at, lineage)
     found = {given: heads.get(slot) for given, slot in slots.items()}
     return {given: nodes[head] for given, head in found.items() if head is not None}
 
 
-def _value(lineage: Lineage, node_id: str, at: datetime) -> str | None:
-    """Return what is in force of what a node resolves to; of several the latest part."""
+def _value(
+    lineage: Lineage, node_id: str, at: datetime, statuses: Container[Status]
+) -> str | None:
+    """Return what a node resolves to, if it has one of the statuses; of several the latest part."""
     heads = lineage.heads(node_id, at)
-    active = (n for n in reversed(heads) if lineage.status(n, at) is Status.ACTIVE)
-    return next(active, None)
+    wanted = (n for n in reversed(heads) if lineage.status(n, at) in statuses)
+    return next(wanted, None)
 
 
 def review(context: Context) -> list[PendingReview]:
