@@ -47,6 +47,14 @@ class Linking(StrEnum):
     AUTO = "auto"
 
 
+class Searchable(StrEnum):
+    """When a question finds a note."""
+
+    ALWAYS = "always"
+    TIP = "tip"
+    NEVER = "never"
+
+
 def _ids(text: str) -> OptionInfo:
     option: OptionInfo = typer.Option(metavar="ID", help=f"{text}, whole id; may be repeated.")
     return option
@@ -90,6 +98,9 @@ def remember(
     metadata: Annotated[
         str | None, typer.Option(metavar="JSON", help='An object, as {"ticket": 7}.')
     ] = None,
+    searchable: Annotated[
+        Searchable, typer.Option(help="Whether a question finds it; tip: until it is replaced.")
+    ] = Searchable.ALWAYS,
     actor: Annotated[str | None, typer.Option(help="Who writes.")] = None,
     linking: Annotated[
         Linking, typer.Option(help="Whether to look for what it replaces.")
@@ -115,6 +126,7 @@ def remember(
         valid_to=valid_to,
         created_at=created_at,
         metadata=None if metadata is None else read_metadata(metadata),
+        searchable=searchable.value,
         actor=actor,
         source="cli",
     )

@@ -91,6 +91,7 @@ def _replace(draft: Draft, asked: Update | Supersede, extraction: Extraction) ->
         valid_from=asked.valid_from,
         valid_to=asked.valid_to or (former.valid_to if stands else None),
         metadata=former.metadata if asked.metadata is None else asked.metadata,
+        searchable=former.searchable,
     )
     if part:
         check_part(draft, former.id, part)

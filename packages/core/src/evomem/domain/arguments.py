@@ -141,6 +141,18 @@ def truth(value: object, field: str) -> bool:
     return value
 
 
+def one_of(given: object, field: str, known: Sequence[str]) -> str:
+    """Check that a word is one of those that are known.
+
+    Raises:
+        InvalidRequestError: It is none of them.
+    """
+    if not isinstance(given, str) or given not in known:
+        message = f"{field}={shown(given)} is none of {', '.join(known)}."
+        raise InvalidRequestError(message, field=field)
+    return given
+
+
 def whole_number(value: object, field: str, low: int, high: int) -> int:
     """Read a whole number between `low` and `high`, both included."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:

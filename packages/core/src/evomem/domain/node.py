@@ -23,6 +23,12 @@ class Status(StrEnum):
     SCHEDULED = "scheduled"
 
 
+ALWAYS = "always"
+TIP = "tip"
+NEVER = "never"
+SEARCHABLE = (ALWAYS, TIP, NEVER)
+"""When a question finds a node: whatever replaced it, until something does, or not at all."""
+
 CURRENT = frozenset({Status.ACTIVE, Status.SCHEDULED})
 """The statuses of what holds, or will."""
 
@@ -48,6 +54,7 @@ class NodeRecord:
         recorded_at: When it was committed.
         valid_from: From when it holds in the world.
         valid_to: Until when, exclusive; None is open.
+        searchable: One of `SEARCHABLE`.
         backdated: True if an earlier version of the line has a later `valid_from`.
         sequence: Commit that made it; 0 until committed.
         purged: True if the text was deleted and only the tombstone is left.
@@ -69,6 +76,7 @@ class NodeRecord:
     tags: tuple[str, ...] = ()
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    searchable: str = ALWAYS
     backdated: bool = False
     sequence: int = 0
     purged: bool = False

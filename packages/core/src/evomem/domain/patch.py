@@ -8,10 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from evomem.domain.edge import Edge
+from evomem.domain.edge import SUCCESSION, Edge
 from evomem.domain.event import Event
 from evomem.domain.namespace import Namespace
-from evomem.domain.node import NodeRecord
+from evomem.domain.node import NEVER, TIP, NodeRecord
 from evomem.domain.plain import Result
 
 
@@ -166,6 +166,14 @@ class Patch:
     expects: Expectations = Expectations()
     embedder: str | None = field(default=None, compare=False)
     vectors: Mapping[str, bytes] = field(default_factory=dict, compare=False)
+
+    @property
+    def findable(self) -> list[NodeRecord]:
+        """Return the new nodes that a question can find once the patch is written."""
+        replaced = {edge.old for edge in self.edges if edge.kind in SUCCESSION}
+        hidden = {n.id for n in self.nodes if n.searchable == TIP and n.id in replaced}
+        hidden |= {n.id for n in self.nodes if n.searchable == NEVER or n.purged}
+        return [node for node in self.nodes if node.id not in hidden]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from evomem.domain.extraction import Extraction
 from evomem.domain.identifiers import EVENT, MEMORY, NODE, new_id
 from evomem.domain.lineage import Lineage
 from evomem.domain.links import check_scope, mark, plan_link
-from evomem.domain.node import NodeRecord, Status
+from evomem.domain.node import ALWAYS, NodeRecord, Status
 from evomem.domain.patch import MemoryState, Op, SuggestedLink
 from evomem.domain.request import RememberRequest
 from evomem.domain.result import Decision, Moved
@@ -257,6 +257,7 @@ def _node(
         tags=request.tags,
         session=request.session,
         metadata=request.metadata,
+        searchable=request.searchable,
         created_at=request.created_at or draft.now,
         recorded_at=draft.now,
         valid_from=valid_from,
@@ -342,7 +343,7 @@ def _reuse(
         linked, passed = plan_link(draft, twin, others, kind)
         done += linked
         moved += passed
-    warnings = [*request.warnings, *_differences(request)]
+    warnings = [*request.warnings, *_differences(request, draft.record(twin))]
     return NotePlan(
         node_id=twin,
         decision=Decision("explicit" if done else "no_link", "an equal active note exists"),
@@ -354,9 +355,11 @@ def _reuse(
     )
 
 
-def _differences(request: RememberRequest) -> list[str]:
+def _differences(request: RememberRequest, twin: NodeRecord) -> list[str]:
     given = ("tags", "session", "subject", "metadata", "valid_from", "valid_to", "amends")
     lost = [name for name in (*given, "overrides", "relations") if getattr(request, name)]
+    if request.searchable not in {ALWAYS, twin.searchable}:
+        lost.append("searchable")
     if not lost:
         return []
     return [

@@ -173,8 +173,8 @@ def parse_recall(given: Mapping[str, Any], *, tolerate_unknown: bool = False) ->
         query=_query(given.get("query")),
         k=read.whole_number(given.get("k", 5), "k", 1, MAX_K),
         offset=_offset(given, MAX_RECALL_OFFSET),
-        status=_one_of(given.get("status", "all"), "status", ANSWERING),
-        ranking=_one_of(given.get("ranking", "auto"), "ranking", RANKINGS),
+        status=read.one_of(given.get("status", "all"), "status", ANSWERING),
+        ranking=read.one_of(given.get("ranking", "auto"), "ranking", RANKINGS),
         include_history=read.truth(given.get("include_history", False), "include_history"),
         history_depth=read.whole_number(depth, "history_depth", 0, MAX_HISTORY_DEPTH),
         include_removed=read.truth(given.get("include_removed", False), "include_removed"),
@@ -194,7 +194,7 @@ def parse_list(given: Mapping[str, Any]) -> ListRequest:
     """
     read.check_names(given, tuple(ListOptions.__annotations__), tolerate=False)
     return ListRequest(
-        status=_one_of(given.get("status", "active"), "status", STATUSES),
+        status=read.one_of(given.get("status", "active"), "status", STATUSES),
         limit=read.whole_number(given.get("limit", 50), "limit", 1, MAX_PAGE),
         cursor=read.name(given, "cursor"),
         offset=_offset(given, MAX_LIST_OFFSET),
@@ -234,13 +234,6 @@ def _query(given: object) -> str:
     if len(given) > MAX_QUERY_BYTES:
         message = f"The query has {len(given)} characters, more than the {MAX_QUERY_BYTES} allowed."
         raise TooLargeError(message, field="query")
-    return given
-
-
-def _one_of(given: object, name: str, known: Sequence[str]) -> str:
-    if not isinstance(given, str) or given not in known:
-        message = f"{name}={shown(given)} is none of {', '.join(known)}."
-        raise InvalidRequestError(message, field=name)
     return given
 
 

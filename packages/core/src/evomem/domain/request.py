@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 from evomem.domain import arguments as read
 from evomem.domain.edge import parse_relation
 from evomem.domain.identifiers import parse_id
+from evomem.domain.node import ALWAYS, SEARCHABLE
 from evomem.domain.scope import parse_scope
 from evomem.domain.text import sanitise
 from evomem.domain.time import Instant
@@ -42,6 +43,7 @@ class RememberOptions(TypedDict, total=False):
     valid_to: Instant | None
     created_at: Instant | None
     metadata: Mapping[str, Any] | None
+    searchable: str
     actor: str | None
     source: str | None
 
@@ -69,6 +71,7 @@ class RememberRequest:
         valid_to: Until when it holds, exclusive.
         created_at: When it was said, if not now.
         metadata: JSON object, kept as it is.
+        searchable: Whether a question finds it: `always`, `tip` until it is replaced, or `never`.
         actor: Who writes.
         source: By which way it came, for example `cli`.
         warnings: What parsing had to repair or ignore.
@@ -91,6 +94,7 @@ class RememberRequest:
     valid_to: datetime | None = None
     created_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    searchable: str = ALWAYS
     actor: str | None = None
     source: str | None = None
     warnings: tuple[str, ...] = ()
@@ -144,6 +148,7 @@ def parse_remember(
         valid_to=ends,
         created_at=read.time(given, "created_at"),
         metadata=read.json_object(given.get("metadata"), "metadata"),
+        searchable=read.one_of(given.get("searchable", ALWAYS), "searchable", SEARCHABLE),
         actor=read.name(given, "actor"),
         source=read.name(given, "source") or source,
         warnings=(*ignored, *([repaired] if repaired else []), *mended),

@@ -93,6 +93,7 @@ def _node(node: NodeRecord) -> Item:
         to_micros(node.valid_from),
         None if node.valid_to is None else to_micros(node.valid_to),
         int(node.backdated),
+        node.searchable,
     )
 
 

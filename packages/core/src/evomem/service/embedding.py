@@ -85,7 +85,7 @@ def commit_with_vectors(context: Context, embeddings: Embeddings, patch: Patch) 
     Raises:
         StaleError: The plan is outdated; nothing was written.
     """
-    texts = {node.id: to_embed(node.subject, node.text) for node in patch.nodes if not node.purged}
+    texts = {node.id: to_embed(node.subject, node.text) for node in patch.findable}
     if not texts:
         return context.engine.commit(patch)
     patience = min(PATIENCE_S + PATIENCE_A_TEXT_S * len(texts), MOST_PATIENCE_S)

@@ -68,6 +68,7 @@ def load_note_facts(
     twins, values, alike = load_twins(reader, reach, digests, slots)
     if alike:
         facts = load_facts(reader, reach, named, at, alike)
+        facts.records.update(reader.records(reach, [n for found in twins.values() for n in found]))
     facts.slots, facts.twins = values, twins
     return facts
 

@@ -28,6 +28,7 @@ _LEFT_OUT = "the search index was not compared with its documents: the store can
 _INDEX = {
     "unindexed": "nodes missing in the search index",
     "indexed_purged": "purged nodes in the search index",
+    "indexed_hidden": "nodes in the search index or with a vector that no search may find",
     "indexed_unknown": "documents of no node in the search index",
     "misanalysed": "nodes indexed by another text analysis than their namespace says",
 }

@@ -119,7 +119,7 @@ def _node(values: list[Any], namespace: Namespace, recorded: int, sequence: int)
     (node_id, memory_id, version, text, fields, cronista, subject, slot, scope, session) = values[
         :10
     ]
-    tags, metadata, created, begins, ends, backdated = values[10:]
+    tags, metadata, created, begins, ends, backdated, searchable = values[10:]
     offsets = json.loads(fields) if fields else {}
     return NodeRecord(
         id=node_id,
@@ -138,6 +138,7 @@ def _node(values: list[Any], namespace: Namespace, recorded: int, sequence: int)
         recorded_at=from_micros(recorded),
         valid_from=from_micros(begins),
         valid_to=None if ends is None else from_micros(ends),
+        searchable=searchable,
         backdated=bool(backdated),
         sequence=sequence,
         purged=text is None,

@@ -37,6 +37,18 @@ node.sequence BETWEEN :first AND min(:last, :known)
     WHERE tombstone.node = node.row AND tombstone.sequence <= :known
       AND (tombstone.revived IS NULL OR tombstone.revived > :known)));
 
+-- name: findable
+-- Put in the place of {findable}: whether a node with a text is to have search documents.
+node.searchable = 'always' OR (node.searchable = 'tip' AND NOT EXISTS (
+    SELECT 1 FROM edge
+    WHERE edge.old = node.row AND edge.kind IN ('supersedes', 'refines')
+      AND edge.closed_by IS NULL));
+
+-- name: indexed
+-- Put in the place of {indexed}: whether a node has search documents.
+EXISTS (SELECT 1 FROM search_doc
+        WHERE search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023);
+
 -- name: space_ids
 SELECT id FROM namespace WHERE path = :path
 UNION
@@ -163,13 +175,15 @@ WHERE node.row BETWEEN :low AND :high
   AND node.row > coalesce((SELECT row FROM node WHERE id = :after), 0)
   AND NOT EXISTS (SELECT 1 FROM vector
                   WHERE vector.node = node.row AND vector.embedder = :embedder)
+  AND {indexed}
 ORDER BY node.row LIMIT :limit;
 
 -- name: missing_vectors
 SELECT count(*) FROM node
 WHERE row BETWEEN :low AND :high AND text_id IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM vector
-                  WHERE vector.node = node.row AND vector.embedder = :embedder);
+                  WHERE vector.node = node.row AND vector.embedder = :embedder)
+  AND {indexed};
 
 -- name: recent
 SELECT node.id FROM node
@@ -285,7 +299,7 @@ GROUP BY edge.id, before.head ORDER BY edge.id;
 SELECT node.id, node.memory_id, node.version, namespace.path, text.body, node.fields,
        node.cronista, node.subject, node.slot, node.scope, node.session, node.tags,
        node.metadata, node.created_at, patch.recorded_at, node.valid_from, node.valid_to,
-       node.backdated, node.sequence, tombstone.purged IS NOT NULL
+       node.backdated, node.searchable, node.sequence, tombstone.purged IS NOT NULL
 FROM node
 JOIN namespace ON namespace.id = node.row >> 32
 JOIN patch ON patch.sequence = node.sequence
@@ -519,7 +533,7 @@ WHERE sequence IN (SELECT value FROM json_each(:sequences));
 -- name: log_nodes
 SELECT operation.sequence, node.id, node.memory_id, node.version, text.body, node.fields,
        node.cronista, node.subject, node.slot, node.scope, node.session, node.tags, node.metadata,
-       node.created_at, node.valid_from, node.valid_to, node.backdated
+       node.created_at, node.valid_from, node.valid_to, node.backdated, node.searchable
 FROM operation
 JOIN node ON node.row = operation.node AND node.sequence = operation.sequence
 LEFT JOIN text ON text.id = node.text_id
@@ -613,7 +627,8 @@ SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;
 SELECT sequence, recorded_at, hash FROM patch ORDER BY sequence DESC LIMIT 1;
 
 -- name: find_namespace
-SELECT id, last_node, n_documents, n_counted, analysis FROM namespace WHERE path = :path;
+SELECT id, last_node, n_documents, n_counted, analysis, analysis_before, n_before
+FROM namespace WHERE path = :path;
 
 -- name: add_namespace
 INSERT INTO namespace (path, analysis) VALUES (:path, :analysis);
@@ -652,8 +667,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 -- name: add_node
 INSERT INTO node (row, id, memory_id, version, sequence, text_id, fields, cronista, digest,
                   subject, slot, scope, session, tags, metadata, created_at, valid_from,
-                  valid_to, backdated)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                  valid_to, backdated, searchable)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_operation
 INSERT INTO operation (sequence, ordinal, op, memory_id, version, node) VALUES (?, ?, ?, ?, ?, ?);
@@ -734,7 +749,7 @@ INSERT INTO embedder (name, dimension) VALUES (:embedder, :dimension) ON CONFLIC
 
 -- name: add_vector
 INSERT INTO vector (node, embedder, value)
-SELECT row, :embedder, :value FROM node WHERE id = :id AND text_id IS NOT NULL
+SELECT row, :embedder, :value FROM node WHERE id = :id AND text_id IS NOT NULL AND {indexed}
 ON CONFLICT (node, embedder) DO NOTHING;
 
 -- name: overwrite_vectors
@@ -742,6 +757,16 @@ UPDATE vector SET value = zeroblob(length(value)) WHERE node = :node;
 
 -- name: drop_vectors
 DELETE FROM vector WHERE node = :node;
+
+-- name: drop_hidden_vectors
+DELETE FROM vector WHERE node IN (SELECT row FROM node WHERE NOT {findable});
+
+-- name: unsettled
+-- Those of some nodes whose documents are to come or to go, and whether they come.
+SELECT node.id, node.row, {findable}
+FROM json_each(:rows) AS touched
+JOIN node ON node.row = touched.value
+WHERE node.text_id IS NOT NULL AND {findable} <> {indexed};
 
 -- name: add_search_doc
 INSERT INTO search_doc (row, analysis, tokens) VALUES (?, ?, ?);
@@ -802,7 +827,10 @@ UPDATE search_doc SET analysis = :analysis
 WHERE row BETWEEN :low << 10 AND :high << 10 | 1023 AND analysis <> :analysis;
 
 -- name: nodes_between
-SELECT id, row FROM node WHERE row BETWEEN :low AND :high AND text_id IS NOT NULL;
+SELECT id, row FROM node WHERE row BETWEEN :low AND :high AND text_id IS NOT NULL AND {findable};
+
+-- name: nodes_at
+SELECT id, row FROM node WHERE row IN (SELECT value FROM json_each(:rows));
 
 -- name: reset_analyses
 UPDATE namespace SET analysis = :analysis, analysis_before = NULL, n_before = 0;
@@ -812,15 +840,17 @@ INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1);
 
 -- name: unindexed
 SELECT id FROM node
-WHERE NOT EXISTS (SELECT 1 FROM search_doc
-                  WHERE search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023)
+WHERE NOT {indexed} AND {findable}
   AND row NOT IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
 
 -- name: indexed_purged
 SELECT id FROM node
-WHERE EXISTS (SELECT 1 FROM search_doc
-              WHERE search_doc.row BETWEEN node.row << 10 AND node.row << 10 | 1023)
-  AND row IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
+WHERE {indexed} AND row IN (SELECT node FROM tombstone WHERE purged IS NOT NULL);
+
+-- name: indexed_hidden
+SELECT id FROM node
+WHERE NOT {findable}
+  AND ({indexed} OR EXISTS (SELECT 1 FROM vector WHERE vector.node = node.row));
 
 -- name: indexed_unknown
 SELECT row FROM search_doc WHERE row >> 10 NOT IN (SELECT row FROM node);
@@ -981,7 +1011,7 @@ SELECT (SELECT value FROM meta WHERE key = 'store_id'), (SELECT count(*) FROM pa
        (SELECT user_version FROM pragma_user_version);
 
 -- name: next_nodes
-SELECT id, row FROM node WHERE row > :after ORDER BY row LIMIT :limit;
+SELECT id, row FROM node WHERE row > :after AND {findable} ORDER BY row LIMIT :limit;
 
 -- name: all_spaces
 SELECT id FROM namespace;

@@ -101,19 +101,23 @@ class Reanalysis:
         size, rest, last = 0, self._upto, max(0, self._upto - limit)
         while rest > last and size < _MOST_CHARACTERS:
             first = max(last, rest - _CHUNK)
-            found = _documents(connection, space, first, rest, self._analysis)
+            low = rows.space_range(space)["low"]
+            between = {"low": low | (first + 1), "high": low | rest}
+            place = dict(_run(connection, "nodes_between", **between).fetchall())
+            found = _documents(connection, space, place, self._analysis)
             size += sum(map(len, found.values()))
             self._docs |= found
             rest = first
         return rest
 
     def _replace(self, connection: sqlite3.Connection, space: int) -> None:
-        """Put the documents in the place of the old ones; what was purged meanwhile has none."""
+        """Put the documents in the place of the old ones; what lost them meanwhile has none."""
         low = rows.space_range(space)["low"]
         place = {"low": low | (self._rest + 1), "high": low | self._upto}
         old: dict[int, str] = dict(_run(connection, "docs_between", **place).fetchall())
         left = {row >> GRADE_BITS for row in old}
         new = {row: doc for row, doc in self._docs.items() if row >> GRADE_BITS in left}
+        new |= self._come_back(connection, space, left)
         version = self._analysis.version
         gone = [{"row": row, "tokens": doc} for row, doc in old.items() if new.get(row) != doc]
         come = [(row, doc) for row, doc in new.items() if old.get(row) != doc]
@@ -124,6 +128,16 @@ class Reanalysis:
         connection.executemany(QUERIES["index_doc"], come)
         _run(connection, "mark_analysed", analysis=version, **place)
         _recount(connection, space, old, new)
+
+    def _come_back(
+        self, connection: sqlite3.Connection, space: int, left: set[int]
+    ) -> dict[int, str]:
+        """Analyse what came back into the index since the texts were read."""
+        came = left - {row >> GRADE_BITS for row in self._docs}
+        if not came:
+            return {}
+        place = dict(_run(connection, "nodes_at", rows=rows.json_list(came)).fetchall())
+        return _documents(connection, space, place, self._analysis)
 
 
 def _recount(
@@ -146,12 +160,9 @@ def _length(docs: Iterable[int]) -> int:
 
 
 def _documents(
-    connection: sqlite3.Connection, space: int, first: int, last: int, chosen: Analysis
+    connection: sqlite3.Connection, space: int, place: Mapping[str, int], chosen: Analysis
 ) -> dict[int, str]:
-    """Return what the index is to keep of the nodes behind `first` up to `last`."""
-    low = rows.space_range(space)["low"]
-    between = {"low": low | (first + 1), "high": low | last}
-    place = dict(_run(connection, "nodes_between", **between).fetchall())
+    """Return what the index is to keep of some nodes, given with their rows."""
     within = {"spaces": rows.json_list([space]), "known": rows.LATEST}
     found = _run(connection, "records", ids=rows.json_list(place), **within)
     return {

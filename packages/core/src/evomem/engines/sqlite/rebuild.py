@@ -29,6 +29,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
     for documents in _documents(run):
         connection.executemany(QUERIES["add_search_doc"], documents)
     run("rebuild_index")
+    run("drop_hidden_vectors")
     run("drop_memories")
     run("rebuild_memories")
     connection.executemany(QUERIES["set_counts"], right_counts(run))
@@ -51,7 +52,7 @@ def right_counts(query: Query) -> list[tuple[int, ...]]:
 
 
 def _documents(query: Query) -> Iterator[list[tuple[int, int, str]]]:
-    """Yield the search documents of all nodes that were not purged, in pages."""
+    """Yield the search documents of all nodes that are to have some, in pages."""
     analysis = current()
     within = {"spaces": rows.json_list(i for (i,) in query("all_spaces")), "known": rows.LATEST}
     after = -1

@@ -96,6 +96,7 @@ def node_row(record: NodeRecord, row: int, sequence: int, text_id: int | None) -
         to_micros(record.valid_from),
         None if record.valid_to is None else to_micros(record.valid_to),
         record.backdated,
+        record.searchable,
     )
 
 
@@ -112,7 +113,8 @@ def search_docs(record: NodeRecord, analysis: Analysis) -> dict[int, str]:
 def read_record(row: sqlite3.Row | tuple[Any, ...]) -> NodeRecord:
     """Return the node of a row of `records`."""
     (node_id, memory_id, version, path, text, fields, cronista, subject, slot, scope) = row[:10]
-    (session, tags, metadata, created, recorded, begins, ends, backdated, sequence, gone) = row[10:]
+    (session, tags, metadata, created, recorded, begins, ends) = row[10:17]
+    backdated, searchable, sequence, gone = row[17:]
     return NodeRecord(
         id=node_id,
         memory_id=memory_id,
@@ -130,6 +132,7 @@ def read_record(row: sqlite3.Row | tuple[Any, ...]) -> NodeRecord:
         recorded_at=from_micros(recorded),
         valid_from=from_micros(begins),
         valid_to=None if ends is None else from_micros(ends),
+        searchable=searchable,
         backdated=bool(backdated),
         sequence=sequence,
         purged=bool(gone),

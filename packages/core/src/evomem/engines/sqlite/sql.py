@@ -46,7 +46,7 @@ def migrations() -> list[str]:
 def _named() -> dict[str, str]:
     blocks = re.split(r"^-- name: (\w+)$", _read("queries.sql"), flags=re.MULTILINE)[1:]
     found = {name: body.strip() for name, body in zip(blocks[::2], blocks[1::2], strict=True)}
-    for part in ("passes", "remembered"):
+    for part in ("passes", "remembered", "findable", "indexed"):
         condition = found.pop(part).rstrip(";")
         found = {n: body.replace(f"{{{part}}}", f"({condition})") for n, body in found.items()}
     return found

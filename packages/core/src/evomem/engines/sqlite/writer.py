@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from evomem.domain.analysis import analysis, current
-from evomem.domain.edge import Edge
+from evomem.domain.edge import SUCCESSION, Edge
 from evomem.domain.event import Event
 from evomem.domain.node import NodeRecord
 from evomem.domain.patch import Patch, Receipt
 from evomem.domain.plain import to_json
-from evomem.domain.ranking import GRADE_BITS, rounded_length
 from evomem.domain.seal import GENESIS, SALT_BYTES, Item, chain, items, seal
 from evomem.domain.time import EPOCH, from_micros, to_micros
 from evomem.engines.base import StaleError
 from evomem.engines.sqlite import rows
-from evomem.engines.sqlite.counting import count_some_terms, discount, is_due
+from evomem.engines.sqlite.counting import count_some_terms, is_due
+from evomem.engines.sqlite.indexing import Indexing, Space
 from evomem.engines.sqlite.log import sealed_items
 from evomem.engines.sqlite.sql import QUERIES
-from evomem.engines.sqlite.vectors import add_vectors, purge_vectors
+from evomem.engines.sqlite.vectors import add_vectors
 from evomem.errors import EngineError
-
-
-@dataclass(slots=True)
-class _Space:
-    """The namespace written to, and what the patch changes in its counts."""
-
-    id: int
-    last_node: int
-    n_documents: int
-    counted: int
-    analysis: int
-    documents: int = 0
-    tokens: int = 0
 
 
 class PatchWriter:
@@ -61,6 +47,7 @@ class PatchWriter:
         """
         self._connection = connection
         space = self._space()
+        self._indexing = Indexing(connection, space)
         self._check(space)
         patch = self._patch
         before, recorded, before_hash = self._latest()
@@ -87,7 +74,8 @@ class PatchWriter:
         for edge in patch.edges:
             self._add_edge(edge, sequence)
         self._remove(sequence)
-        self._purge(space, sequence)
+        self._purge(sequence)
+        self._settle()
         self._derive(space, sequence, recorded_at)
         if patch.purged:
             # The seals of what is left of other patches are facts of this one.
@@ -103,17 +91,17 @@ class PatchWriter:
         return 0, EPOCH, GENESIS
 
     def _analyse(self, version: int) -> None:
-        chosen, nodes = analysis(version), self._patch.nodes
-        self._docs = {n.id: rows.search_docs(n, chosen) for n in nodes if not n.purged}
+        chosen = analysis(version)
+        self._docs = {n.id: rows.search_docs(n, chosen) for n in self._patch.findable}
         self.version = version
 
-    def _space(self) -> _Space:
+    def _space(self) -> Space:
         path = rows.write_path(self._patch.namespace)
         found = self._run("find_namespace", path=path).fetchone()
         if found is None:
             self._run("add_namespace", path=path, analysis=current().version)
             found = self._run("find_namespace", path=path).fetchone()
-        space = _Space(*found)
+        space = Space(*found)
         if space.id > rows.MOST_SPACES:
             message = f"The store holds {rows.MOST_SPACES} namespaces, the most it can."
             raise EngineError(message)
@@ -121,7 +109,7 @@ class PatchWriter:
             self._analyse(space.analysis)
         return space
 
-    def _check(self, space: _Space) -> None:
+    def _check(self, space: Space) -> None:
         expects = self._patch.expects
         if expects.versions:
             ids = rows.json_list(expects.versions)
@@ -138,7 +126,7 @@ class PatchWriter:
                 raise StaleError
 
     def _patch_row(
-        self, space: _Space, sequence: int, recorded_at: datetime, chained: bytes
+        self, space: Space, sequence: int, recorded_at: datetime, chained: bytes
     ) -> tuple[Any, ...]:
         patch = self._patch
         return (
@@ -158,7 +146,7 @@ class PatchWriter:
             chained,
         )
 
-    def _find_rows(self, space: _Space) -> None:
+    def _find_rows(self, space: Space) -> None:
         """Look up the rows of all stored nodes that the patch names."""
         patch = self._patch
         named = {end for edge in (*patch.edges, *patch.closed) for end in (edge.new, edge.old)}
@@ -180,7 +168,7 @@ class PatchWriter:
         assert text_id is not None  # noqa: S101  an INSERT always has a row id
         return text_id
 
-    def _add_event(self, event: Event, space: _Space, sequence: int, texts: dict[str, int]) -> None:
+    def _add_event(self, event: Event, space: Space, sequence: int, texts: dict[str, int]) -> None:
         text_id = None
         if event.content:
             text_id = texts[event.content] = self._add_text(event.content, 1)
@@ -197,21 +185,16 @@ class PatchWriter:
         )
 
     def _add_node(
-        self, node: NodeRecord, space: _Space, sequence: int, texts: dict[str, int]
+        self, node: NodeRecord, space: Space, sequence: int, texts: dict[str, int]
     ) -> None:
         space.last_node += 1
         row = self._rows[node.id] = rows.space_range(space.id)["low"] | space.last_node
-        if node.purged:
-            self._run("add_node", *rows.node_row(node, row, sequence, None))
-            return
-        text_id = texts.get(node.text) or self._add_text(node.text, 0)
+        text_id = None
+        if not node.purged:
+            text_id = texts.get(node.text) or self._add_text(node.text, 0)
         self._run("add_node", *rows.node_row(node, row, sequence, text_id))
-        docs = self._docs[node.id]
-        for grade, tokens in docs.items():
-            self._run("add_search_doc", row << GRADE_BITS | grade, space.analysis, tokens)
-            self._run("index_doc", row << GRADE_BITS | grade, tokens)
-        space.documents += 1
-        space.tokens += rounded_length(next(iter(docs)))
+        if docs := self._docs.get(node.id):
+            self._indexing.add(row, docs)
 
     def _add_edge(self, edge: Edge, sequence: int) -> None:
         self._run(
@@ -236,14 +219,13 @@ class PatchWriter:
         for node_id in self._patch.revived:
             self._once("revive", node=self._rows[node_id], sequence=sequence)
 
-    def _purge(self, space: _Space, sequence: int) -> None:
+    def _purge(self, sequence: int) -> None:
         """Delete texts, and seal anew what is left of the patches that held them."""
         touched: set[int] = set()
         for node_id in self._patch.purged:
             row = self._rows[node_id]
             touched |= {found for (found,) in self._run("touched_by_purge", node=row)}
-            self._unindex(row, space)
-            purge_vectors(self._connection, row)
+            self._indexing.drop(row)
             (text_id,) = self._run("text_of", node=row).fetchone()
             self._once("mark_purged", node=row, sequence=sequence)
             for statement in ("purge_edges", "purge_suggestions", "purge_node"):
@@ -259,18 +241,12 @@ class PatchWriter:
         ((_, facts),) = sealed_items(self._all, [sequence])
         return facts
 
-    def _unindex(self, row: int, space: _Space) -> None:
-        found = self._run("docs_between", low=row, high=row).fetchall()
-        for doc, tokens in found:
-            self._run("unindex_doc", row=doc, tokens=tokens)
-            self._run("drop_search_doc", row=doc)
-        if row <= (rows.space_range(space.id)["low"] | space.counted):
-            discount(self._connection, space.id, (tokens for _, tokens in found))
-        if found:
-            space.documents -= 1
-            space.tokens -= rounded_length(found[0][0])
+    def _settle(self) -> None:
+        """Let what edges replace, or replace no more, leave the index or come back to it."""
+        links = (*self._patch.edges, *self._patch.closed)
+        self._indexing.settle({self._rows[e.old] for e in links if e.kind in SUCCESSION})
 
-    def _derive(self, space: _Space, sequence: int, recorded_at: datetime) -> None:
+    def _derive(self, space: Space, sequence: int, recorded_at: datetime) -> None:
         self._count_memories(space)
         for item in self._patch.suggestions:
             ends = (self._rows[item.new], self._rows[item.old])
@@ -294,7 +270,7 @@ class PatchWriter:
             return 0
         return add_vectors(self._connection, patch.embedder, patch.vectors)
 
-    def _count_memories(self, space: _Space) -> None:
+    def _count_memories(self, space: Space) -> None:
         versions = {step.memory_id: step.version for step in self._patch.operations}
         tips = {node.memory_id: node for node in self._patch.nodes}
         latest: dict[str, datetime] = {}

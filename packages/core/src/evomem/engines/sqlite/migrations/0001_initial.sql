@@ -78,7 +78,8 @@ CREATE TABLE evidence (
     PRIMARY KEY (sequence, event_id)
 ) WITHOUT ROWID;
 
--- `row` is namespace_id << 32 | n: commit order inside a namespace.
+-- `row` is namespace_id << 32 | n: commit order inside a namespace. `searchable` says whether it has
+-- documents: always, as long as no open edge of succession ends at it (tip), or never.
 CREATE TABLE node (
     row          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -99,7 +100,9 @@ CREATE TABLE node (
     valid_from   INTEGER NOT NULL,
     valid_to     INTEGER,
     backdated    INTEGER NOT NULL,
-    UNIQUE (memory_id, version)
+    searchable   TEXT NOT NULL,
+    UNIQUE (memory_id, version),
+    CHECK (searchable IN ('always', 'tip', 'never'))
 );
 CREATE INDEX node_digest ON node (digest) WHERE digest IS NOT NULL;
 CREATE INDEX node_slot ON node (slot) WHERE slot IS NOT NULL;
