@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         RememberResult,
         Stats,
     )
+    from evomem.domain.time import Instant
     from evomem.service.aio import AsyncMemory
     from evomem.service.memory import Memory
     from evomem.service.opening import aopen_memory as aopen
@@ -111,6 +112,7 @@ __all__ = [
     "ForgetResult",
     "Hit",
     "IdempotencyConflictError",
+    "Instant",
     "InvalidQueryError",
     "InvalidRequestError",
     "Link",
@@ -196,6 +198,7 @@ _DOMAIN = {
     ),
     "question": ("ListRequest", "RecallRequest", "parse_list", "parse_recall"),
     "request": ("RememberRequest", "parse_remember"),
+    "time": ("Instant",),
     "result": (
         "Amended",
         "Contribution",

@@ -37,11 +37,13 @@ Labels = tuple[str, ...]
 Times = Mapping[str, Any]
 
 _NOW: Times = {}
+# As many as the memory hands out at a time.
 _PAGE = 1000
 _ANSWERS = 100
+_NAMESPACES = 10_000
 
 
-def check(op: object) -> None:
+def check(root: Memory, op: object) -> None:
     """Refuse what cannot be meant.
 
     Raises:
@@ -55,13 +57,14 @@ def check(op: object) -> None:
     if isinstance(op, SearchOp):
         evomem.parse_list({"filter": _condition(op)})
     if isinstance(op, PutOp):
-        _check_put(op)
+        _check_put(root, op)
 
 
-def _check_put(op: PutOp) -> None:
+def _check_put(root: Memory, op: PutOp) -> None:
     if not op.namespace:
         message = "Namespace cannot be empty."
         raise InvalidNamespaceError(message)
+    _within(root, op.namespace)
     if op.ttl is not None:
         message = "Items do not expire here: set ttl=None."
         raise NotImplementedError(message)
@@ -76,6 +79,7 @@ def _check_put(op: PutOp) -> None:
 
 def get(root: Memory, op: GetOp, times: Times = _NOW) -> StoredItem | None:
     """Return the item of a key as of some time, or None."""
+    check(root, op)
     slot = slot_of(op.key)
     node = _within(root, op.namespace).get_slots(slot, **times).get(slot)
     return _stored(root, node) if node and is_item(node) else None
@@ -83,15 +87,17 @@ def get(root: Memory, op: GetOp, times: Times = _NOW) -> StoredItem | None:
 
 def history(root: Memory, op: GetOp, times: Times = _NOW) -> list[StoredItem]:
     """Return every value that a key had, the newest first, deleted ones included."""
+    check(root, op)
     slot = slot_of(op.key)
     handle = _within(root, op.namespace)
-    latest = handle.get_slots(slot, include_removed=True).get(slot)
+    latest = handle.get_slots(slot, include_removed=True, **times).get(slot)
     story = handle.history(latest.id, **times) if latest else []
     return [_stored(root, node) for node in story if is_item(node)]
 
 
 def search(root: Memory, op: SearchOp, times: Times = _NOW) -> list[SearchItem]:
     """Return the items at or below a namespace: those that match, or else the latest."""
+    check(root, op)
     asked = op.query and op.query.strip()
     if asked and times:
         message = "A query is answered from present values: leave out as_of and known_at."
@@ -120,13 +126,19 @@ def list_namespaces(root: Memory, op: ListNamespacesOp) -> list[Labels]:
     suffix = _merged([path[::-1] for path in paths["suffix"]])
     if prefix is None or suffix is None:
         return []
-    return root.namespaces(
-        prefix=prefix or None,
-        suffix=suffix[::-1] or None,
-        max_depth=op.max_depth,
-        limit=op.limit,
-        offset=op.offset,
-    )
+    found: list[Labels] = []
+    while size := max(0, min(_NAMESPACES, op.limit - len(found))):
+        page = root.namespaces(
+            prefix=prefix or None,
+            suffix=suffix[::-1] or None,
+            max_depth=op.max_depth,
+            limit=size,
+            offset=op.offset + len(found),
+        )
+        found += page
+        if len(page) < size:
+            break
+    return found
 
 
 def write(root: Memory, puts: Iterable[PutOp], fields: Index, expected: int | None) -> None:
@@ -155,7 +167,7 @@ def write(root: Memory, puts: Iterable[PutOp], fields: Index, expected: int | No
 def _remember(handle: Memory, ops: Sequence[PutOp], fields: Index, expected: int | None) -> None:
     """Write values in one patch, over what each key has at that moment."""
     while True:
-        present = handle.get_slots([slot_of(op.key) for op in ops])
+        present = _present(handle, [slot_of(op.key) for op in ops])
         notes = [_next(op, present.get(slot_of(op.key)), fields, expected) for op in ops]
         try:
             handle.remember_many(notes)
@@ -181,9 +193,16 @@ def _next(
 
 
 def _forget(handle: Memory, slots: Sequence[str]) -> None:
-    if slots:
-        for node in handle.get_slots(slots).values():
-            handle.forget(node.id, source=SOURCE)
+    for node in _present(handle, slots).values():
+        handle.forget(node.id, source=SOURCE)
+
+
+def _present(handle: Memory, slots: Sequence[str]) -> dict[str, MemoryNode]:
+    """Return what slots hold, asking for as many at a time as the memory answers."""
+    found: dict[str, MemoryNode] = {}
+    for start in range(0, len(slots), _PAGE):
+        found |= handle.get_slots(slots[start : start + _PAGE])
+    return found
 
 
 def _condition(op: SearchOp) -> dict[str, Any]:

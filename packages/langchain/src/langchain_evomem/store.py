@@ -86,9 +86,8 @@ class EvoMemStore(BaseStore):
             as_of: Return what was in force then.
             known_at: Return what was known then.
         """
-        return operations.get(
-            self._handles.of(), _get(namespace, key, refresh_ttl), _times(as_of, known_at)
-        )
+        op = GetOp(tuple(namespace), str(key), bool(refresh_ttl))
+        return operations.get(self._handles.of(), op, _times(as_of, known_at))
 
     async def aget(
         self,
@@ -100,7 +99,7 @@ class EvoMemStore(BaseStore):
         known_at: Instant | None = None,
     ) -> StoredItem | None:
         """Return the item of a key, or None; see `get`."""
-        root, op = self._handles.of(), _get(namespace, key, refresh_ttl)
+        root, op = self._handles.of(), GetOp(tuple(namespace), str(key), bool(refresh_ttl))
         return await asyncio.to_thread(operations.get, root, op, _times(as_of, known_at))
 
     def search(
@@ -129,7 +128,6 @@ class EvoMemStore(BaseStore):
             known_at: List what was known then; not with a query.
         """
         op = SearchOp(tuple(namespace_prefix), filter, limit, offset, query, bool(refresh_ttl))
-        operations.check(op)
         return operations.search(self._handles.of(), op, _times(as_of, known_at))
 
     async def asearch(
@@ -147,7 +145,6 @@ class EvoMemStore(BaseStore):
     ) -> list[SearchItem]:
         """Return the items at or below a namespace; see `search`."""
         op = SearchOp(tuple(namespace_prefix), filter, limit, offset, query, bool(refresh_ttl))
-        operations.check(op)
         root = self._handles.of()
         return await asyncio.to_thread(operations.search, root, op, _times(as_of, known_at))
 
@@ -208,7 +205,8 @@ class EvoMemStore(BaseStore):
             as_of: Leave out what had not begun then.
             known_at: Leave out what was not known then.
         """
-        return operations.history(self._handles.of(), _get(namespace, key), _times(as_of, known_at))
+        op = GetOp(tuple(namespace), str(key))
+        return operations.history(self._handles.of(), op, _times(as_of, known_at))
 
     async def ahistory(
         self,
@@ -219,12 +217,12 @@ class EvoMemStore(BaseStore):
         known_at: Instant | None = None,
     ) -> list[StoredItem]:
         """Return every value that a key had, the newest first; see `history`."""
-        root, op = self._handles.of(), _get(namespace, key)
+        root, op = self._handles.of(), GetOp(tuple(namespace), str(key))
         return await asyncio.to_thread(operations.history, root, op, _times(as_of, known_at))
 
     def _do(self, root: Memory, ops: Sequence[Op], expected: int | None = None) -> list[Result]:
         for op in ops:
-            operations.check(op)
+            operations.check(root, op)
         results = [_answer(root, op) for op in ops]
         puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         operations.write(root, puts.values(), self._fields, expected)
@@ -241,12 +239,6 @@ def _answer(root: Memory, op: Op) -> Result:
             return operations.list_namespaces(root, op)
         case PutOp():
             return None
-
-
-def _get(namespace: Labels, key: str, refresh_ttl: bool | None = None) -> GetOp:
-    op = GetOp(tuple(namespace), str(key), bool(refresh_ttl))
-    operations.check(op)
-    return op
 
 
 def _put(

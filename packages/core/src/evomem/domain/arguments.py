@@ -196,12 +196,35 @@ def _json_value(key: object, item: object, field: str) -> object:
         read = json.loads(json.dumps(clean, allow_nan=False))
         equal = read == clean
     except (TypeError, ValueError, RecursionError) as error:
-        message = f"{field}[{key!r}] does not survive JSON: {error}. Pass JSON values only."
+        place, _ = _culprit(item)
+        message = f"{field}[{key!r}]{place} does not survive JSON: {error}. Pass JSON values only."
         raise InvalidRequestError(message, field=field, key=str(key)) from error
     if not equal:
-        message = f"{field}[{key!r}]={item!r} does not come back equal from JSON (as {read!r})."
+        place, wrong = _culprit(item)
+        message = f"{field}[{key!r}]{place}={shown(wrong)} does not come back equal from JSON."
         raise InvalidRequestError(message, field=field, key=str(key))
     return clean
+
+
+def _culprit(item: object) -> tuple[str, object]:
+    """Return the way to the innermost value that JSON cannot carry, and the value."""
+    inner: Iterable[tuple[object, object]] = ()
+    if isinstance(item, Mapping):
+        inner = item.items()
+    elif isinstance(item, list):
+        inner = enumerate(item)
+    for place, value in inner:
+        if not _survives(value):
+            way, wrong = _culprit(value)
+            return f"[{place!r}]{way}", wrong
+    return "", item
+
+
+def _survives(item: object) -> bool:
+    try:
+        return bool(json.loads(json.dumps(item, allow_nan=False)) == item)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _depth(item: object) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -149,9 +149,7 @@ def get_slots(
     return {given: nodes[head] for given, head in found.items() if head is not None}
 
 
-def _value(
-    lineage: Lineage, node_id: str, at: datetime, statuses: Container[Status]
-) -> str | None:
+def _value(lineage: Lineage, node_id: str, at: datetime, statuses: Container[Status]) -> str | None:
     """Return what a node resolves to, if it has one of the statuses; of several the latest part."""
     heads = lineage.heads(node_id, at)
     wanted = (n for n in reversed(heads) if lineage.status(n, at) in statuses)
