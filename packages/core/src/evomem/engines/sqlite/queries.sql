@@ -272,13 +272,21 @@ WHERE wanted.id IN (SELECT value FROM json_each(:ids))
   AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
 GROUP BY edge.id ORDER BY edge.id;
 
+-- name: marked
+-- The greatest version of some nodes, if anything is marked in their namespaces.
+SELECT max(version) FROM node
+WHERE id IN (SELECT value FROM json_each(:ids))
+  AND (row >> 32) IN (SELECT value FROM json_each(:spaces))
+  AND EXISTS (SELECT 1 FROM edge
+              WHERE kind IN ('amends', 'overrides')
+                AND old BETWEEN node.row & ~0xFFFFFFFF AND node.row | 0xFFFFFFFF);
+
 -- name: marks
 -- What was restored has the words of an earlier node, and its marks.
 WITH RECURSIVE before (head, row, refined) AS (
     SELECT row, row, 1 FROM node
     WHERE id IN (SELECT value FROM json_each(:ids))
       AND (row >> 32) IN (SELECT value FROM json_each(:spaces))
-      AND EXISTS (SELECT 1 FROM edge WHERE kind IN ('amends', 'overrides'))
     UNION
     SELECT before.head, edge.old, before.refined AND edge.kind <> 'supersedes'
     FROM before JOIN edge ON edge.new = before.row
@@ -294,6 +302,29 @@ JOIN node AS head ON head.row = before.head
 WHERE edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
   AND (edge.kind = 'overrides' OR (edge.kind = 'amends' AND before.refined))
 GROUP BY edge.id, before.head ORDER BY edge.id;
+
+-- name: marks_forward
+-- The same from what is marked on: for nodes with a long story before them.
+WITH RECURSIVE after (marked, row, refined) AS (
+    SELECT edge.old, edge.old, 1 FROM json_each(:spaces) AS space
+    CROSS JOIN edge ON edge.old BETWEEN space.value << 32 AND space.value << 32 | 0xFFFFFFFF
+    WHERE edge.kind IN ('amends', 'overrides')
+    UNION
+    SELECT after.marked, edge.new, after.refined AND edge.kind <> 'supersedes'
+    FROM after JOIN edge ON edge.old = after.row
+    WHERE edge.kind IN ('supersedes', 'refines', 'restores')
+      AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+)
+SELECT edge.kind, newer.id, head.id, edge.sequence, edge.part, edge.reason, edge.linked_by,
+       edge.confidence
+FROM after
+JOIN node AS head ON head.row = after.row
+JOIN edge ON edge.old = after.marked
+JOIN node AS newer ON newer.row = edge.new
+WHERE head.id IN (SELECT value FROM json_each(:ids))
+  AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+  AND (edge.kind = 'overrides' OR (edge.kind = 'amends' AND after.refined))
+GROUP BY edge.id, head.row ORDER BY edge.id;
 
 -- name: records
 SELECT node.id, node.memory_id, node.version, namespace.path, text.body, node.fields,

@@ -33,6 +33,9 @@ from evomem.engines.sqlite.search import SqliteIndex
 from evomem.engines.sqlite.sql import QUERIES
 from evomem.engines.sqlite.vectors import ProcessCache, SqliteVectors, search_vectors
 
+# Versions of a memory, from which on what marks one of them is not looked for from the end.
+_LONG_STORY = 100
+
 
 class SqliteReader:
     """A snapshot; `SqliteEngine.read` opens and closes it."""
@@ -144,8 +147,12 @@ class SqliteReader:
 
     def marks(self, reach: Reach, ids: Iterable[str]) -> list[Edge]:
         """Return the open edges that override or amend `ids` or what these replaced."""
-        found = self._all("marks", ids=rows.json_list(ids), spaces=self._within(reach))
-        return [rows.read_edge(row) for row in found]
+        given = {"ids": rows.json_list(ids), "spaces": self._within(reach)}
+        ((versions,),) = self._all("marked", **given)
+        if versions is None:
+            return []
+        name = "marks" if versions <= _LONG_STORY else "marks_forward"
+        return [rows.read_edge(row) for row in self._all(name, **given)]
 
     def memories(self, reach: Reach, ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return memories by id."""

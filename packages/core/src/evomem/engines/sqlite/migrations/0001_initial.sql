@@ -122,7 +122,7 @@ CREATE TABLE edge (
 );
 CREATE INDEX edge_old ON edge (old);
 CREATE INDEX edge_new ON edge (new);
-CREATE INDEX edge_mark ON edge (kind) WHERE kind IN ('amends', 'overrides');
+CREATE INDEX edge_mark ON edge (old) WHERE kind IN ('amends', 'overrides');
 
 CREATE TABLE operation (
     sequence  INTEGER NOT NULL REFERENCES patch,
