@@ -56,7 +56,7 @@ class _Player:
         self.ids: list[str] = []
 
     def remember(self, step: dict[str, Any]) -> None:
-        options: dict[str, Any] = self._times(step)
+        options: dict[str, Any] = {**self._times(step), **_said(step)}
         old = [self._node(index) for index in step["old"] if self.ids]
         if old:
             options[step["kind"]] = old
@@ -65,7 +65,8 @@ class _Player:
 
     def split(self, step: dict[str, Any]) -> None:
         old = {"supersedes": self._node(step["old"])} if self.ids else {}
-        notes = [{"text": f"part {len(self.ids)} {side}", **old} for side in "ab"]
+        given = {**old, **_said(step)}
+        notes = [{"text": f"part {len(self.ids)} {side}", **given} for side in "ab"]
         made = self.memory.remember_many([{**notes[0], **self._times(step)}, notes[1]])
         self.ids.extend(result.node.id for result in made)
 
@@ -101,6 +102,10 @@ class _Player:
         if step.get("lasts") is None:
             return {"valid_from": begins}
         return {"valid_from": begins, "valid_to": begins + timedelta(days=step["lasts"])}
+
+
+def _said(step: dict[str, Any]) -> dict[str, Any]:
+    return {"searchable": step["searchable"]} if "searchable" in step else {}
 
 
 def _comes_after(story: Lineage, older: str, newer: str) -> bool:

@@ -104,6 +104,8 @@ def fill(path: Path) -> None:
         memory.rollback(gone.patch_id or "")
         memory.rollback(moved.patch_id or "")
         memory.within("user-7").remember("Other words.")
+        first = memory.remember("Blue.", searchable="tip").node
+        memory.remember("Green.", searchable="never", supersedes=first.id)
 
 
 @pytest.fixture(scope="module")

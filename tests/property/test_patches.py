@@ -10,10 +10,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
 from tests.conformance.builders import HOME, NO_FILTERS, Clock, open_memory
+from tests.engine_sqlite.sealing import looking
 
 from evomem import EvoMemError, InvalidRequestError, UnsafeRollbackError
 from evomem.domain.namespace import Reach
 from evomem.engines.sqlite.engine import SqliteEngine
+from evomem.engines.sqlite.rows import json_list
+from evomem.engines.sqlite.sql import QUERIES
 
 SCOPES = st.sampled_from([None, None, "eu", "eu/west"])
 HOURS = st.sampled_from([None, None, None, -30, -1, 1, 30])
@@ -74,9 +77,11 @@ class PatchMachine(RuleBasedStateMachine):
         begins=HOURS,
         ends=st.sampled_from([None, None, 3, 60]),
         slot=st.sampled_from([None, None, None, "a/b"]),
+        searchable=st.sampled_from(["always", "tip", "never"]),
     )
-    def remember(self, old, kind, scope, begins, ends, slot):
+    def remember(self, old, kind, scope, begins, ends, slot, searchable):
         given = {"scope": scope, "valid_from": self.when(begins), "valid_to": self.when(ends)}
+        given["searchable"] = searchable
         if kind == "amends":
             given["amends"] = [{"id": n, "part": "stands"} for n in old]
         elif kind == "why":
@@ -90,12 +95,11 @@ class PatchMachine(RuleBasedStateMachine):
         self.done(result.patch_id)
         return result.node.id
 
-    @rule(target=nodes, old=nodes)
-    def split(self, old):
+    @rule(target=nodes, old=nodes, searchable=st.sampled_from(["always", "tip", "never"]))
+    def split(self, old, searchable):
+        part = {"supersedes": old, "searchable": searchable}
         try:
-            results = self.memory.remember_many(
-                [{"text": self.text(), "supersedes": old} for _ in range(2)]
-            )
+            results = self.memory.remember_many([{"text": self.text(), **part} for _ in range(2)])
         except EvoMemError:
             return multiple()
         self.done(results[0].patch_id)
@@ -211,8 +215,8 @@ class PatchMachine(RuleBasedStateMachine):
 
     @staticmethod
     def record(record):
-        fields = (record.text, record.scope, record.slot, record.subject, record.tags)
-        return tuple(map(str, fields))
+        fields = (record.text, record.scope, record.slot, record.subject, record.searchable)
+        return (*map(str, fields), record.tags)
 
     @rule(data=st.data())
     def undo_any(self, data):
@@ -256,8 +260,30 @@ class PatchMachine(RuleBasedStateMachine):
         if not hasattr(self, "engine"):
             return
         assert self.engine.verify() == []
+        self.find_marks_both_ways()
         self.replay_the_log()
+        self.make_the_index_anew()
         self.engine.close()
+
+    def find_marks_both_ways(self):
+        with self.engine.read() as reader:
+            for node_id in self.all_nodes():
+                given = {"ids": json_list([node_id]), "spaces": reader._within(Reach(HOME))}
+                assert reader._all("marks", **given) == reader._all("marks_forward", **given)
+
+    def make_the_index_anew(self):
+        """The documents and counts that patches left are those of the truth."""
+
+        def index():
+            with looking(self.engine) as connection:
+                docs = connection.execute("SELECT * FROM search_doc ORDER BY row").fetchall()
+                return docs, connection.execute(QUERIES["stored_counts"]).fetchall()
+
+        assert [check for check in self.engine.diagnose() if not check.ok] == []
+        before = index()
+        self.engine.rebuild()
+        assert index() == before
+        assert [check for check in self.engine.diagnose() if not check.ok] == []
 
     @staticmethod
     def everything(memory):

@@ -242,10 +242,13 @@ def nearest(
     found = [_by_cosine([one for one in loaded if not one.rounded], table, query, limits)]
     found += [_by_signs(one, table, query, limits) for one in loaded if one.rounded]
     scored = [item for part in found for item in part.scored]
-    scored.sort(reverse=True)
+    # A vector that went and came back is loaded twice.
+    scores: dict[str, float] = {}
+    for score, node in sorted(scored, reverse=True):
+        scores.setdefault(node.node_id, score)
     whole = all(one.whole for one in loaded)
     return SearchResult(
-        [SearchHit(node.node_id, score, 0.0, ()) for score, node in scored],
+        [SearchHit(node_id, score, 0.0, ()) for node_id, score in scores.items()],
         bound=max(part.bound for part in found) if whole else 1.0,
         partial=not whole or any(part.partial for part in found),
         unseen=max(0, nodes - sum(len(one.rows) for one in loaded)),
