@@ -11,7 +11,6 @@ Prints:
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents import create_agent
@@ -37,7 +36,7 @@ class Model(BaseChatModel):
     def _llm_type(self) -> str:
         return "example"
 
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> "Model":
+    def bind_tools(self, *_: Any, **__: Any) -> "Model":
         """Take no notice of the tools."""
         return self
 

@@ -25,7 +25,7 @@ class Draws:
     """Draws operations; the same seed draws the same ones."""
 
     def __init__(self, seed):
-        self.random = random.Random(seed)
+        self.random = random.Random(seed)  # noqa: S311  repeatable, no secret
 
     def batch(self):
         return [self.operation() for _ in range(self.random.randint(1, 6))]
