@@ -14,9 +14,8 @@ import re
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import BaseMessage
 
 import evomem
 from langchain_evomem import EvoMemMiddleware
@@ -29,23 +28,16 @@ QUESTION: Any = {
 }
 
 
-class Model(BaseChatModel):
+class Model(FakeListChatModel):
     """Takes the database of the conversation, unless a marker says that it was superseded."""
-
-    @property
-    def _llm_type(self) -> str:
-        return "example"
 
     def bind_tools(self, *_: Any, **__: Any) -> "Model":
         """Take no notice of the tools."""
         return self
 
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+    def _call(self, messages: list[BaseMessage], *_: Any, **__: Any) -> str:
         prompt = "\n".join(message.text for message in messages)
-        given_up = re.search(r"status: superseded[^\n]*Postgres", prompt)
-        in_force = re.search(r"status: active[^\n]*SQLite", prompt)
-        answer = "SQLite" if given_up and in_force else "Postgres"
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(answer))])
+        return "SQLite" if re.search(r"superseded.*Postgres", prompt) else "Postgres"
 
 
 def main() -> None:
@@ -54,10 +46,11 @@ def main() -> None:
         old = memory.remember("We picked Postgres for the ledger.")
         memory.remember("We moved the ledger to SQLite.", supersedes=old.node.id)
 
-        plain = create_agent(Model(), tools=[])
+        model = Model(responses=[])
+        plain = create_agent(model)
         print("without EvoMem:", plain.invoke(QUESTION)["messages"][-1].text)
 
-        agent = create_agent(Model(), tools=[], middleware=[EvoMemMiddleware(memory)])
+        agent = create_agent(model, middleware=[EvoMemMiddleware(memory)])
         print("with EvoMem:   ", agent.invoke(QUESTION)["messages"][-1].text)
 
 

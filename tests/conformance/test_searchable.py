@@ -1,6 +1,7 @@
 """What a question may find: a node always, until it is replaced, or never."""
 
 from datetime import timedelta
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -292,7 +293,7 @@ def test_a_change_between_the_two_halves_of_a_step_is_kept(engine, hides):
     new = note("Caches move.", searchable="tip")
     link = replaces(new, old)
     engine.commit(patch_of(new, edges=() if hides else (link,)))
-    change = {"edges": (link,)} if hides else {"closed": (link,)}
+    change: dict[str, Any] = {"edges": (link,)} if hides else {"closed": (link,)}
     patches = [patch_of(also=(about(Op.LINK, (new, old), 2),), **change)]
 
     def between(_step):

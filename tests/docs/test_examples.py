@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "packages/core/README.md", "docs/python.md", "docs/cli.md"]
+PAGES = [
+    "README.md",
+    "packages/core/README.md",
+    "packages/langchain/README.md",
+    "docs/cli.md",
+    "docs/langchain.md",
+    "docs/python.md",
+]
 RUN = "import sys; from evomem.cli.main import main; sys.argv[0] = 'evomem'; main()"
 
 BLOCK = re.compile(

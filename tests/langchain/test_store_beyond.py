@@ -32,9 +32,9 @@ def test_a_key_tells_its_history(store):
     store.put(TEAM, "ledger", {"db": "Postgres"})
     store.put(TEAM, "ledger", {"db": "SQLite"})
     story = store.history(TEAM, "ledger")
-    assert [(item.value["db"], str(item.status)) for item in story] == [
-        ("SQLite", "active"),
-        ("Postgres", "superseded"),
+    assert [(item.version, item.value["db"], str(item.status)) for item in story] == [
+        (2, "SQLite", "active"),
+        (1, "Postgres", "superseded"),
     ]
     assert [item.key for item in story] == ["ledger", "ledger"]
     assert asyncio.run(store.ahistory(TEAM, "ledger")) == story

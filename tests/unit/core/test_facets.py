@@ -1,6 +1,7 @@
 """A node that passes the filters has a facet of every group that narrows the search."""
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -78,7 +79,13 @@ def test_different_values_have_different_facets():
 
 
 def test_facets_tell_the_whole_path_of_a_value():
-    paths = [{"a": 1}, {"b": {"a": 1}}, {"b": {"b": {"a": 1}}}, {"a.b": 1}, {"a": {"b": 1}}]
+    paths: list[dict[str, Any]] = [
+        {"a": 1},
+        {"b": {"a": 1}},
+        {"b": {"b": {"a": 1}}},
+        {"a.b": 1},
+        {"a": {"b": 1}},
+    ]
     for stored, asked in itertools.product(paths, repeat=2):
         groups = narrowing((), (), None, asked)
         assert may_pass(facets_of((), None, stored), groups) == (stored == asked)

@@ -21,7 +21,8 @@ class StoredItem(Item):
     """An item, with what the memory knows of it.
 
     Attributes:
-        version: Counts what was done to the key; what `put(expected_version=)` asks for.
+        version: Counts what was done to the key. That of the value in force is what
+            `put(expected_version=)` asks for.
         status: Of this version: `active`, or `superseded` and the like in a history.
         node_id: The note that holds it.
     """
@@ -96,13 +97,14 @@ def fields_of(node: evomem.MemoryNode, below: int) -> dict[str, Any]:
         node: A note that is an item.
         below: Labels of the memory's own namespace, which the store does not show.
     """
+    in_force = node.status is evomem.Status.ACTIVE
     return {
         "value": node.metadata["value"],
         "key": key_of(node.slot or ""),
         "namespace": node.namespace[below:],
         "created_at": created_at(node),
         "updated_at": node.recorded_at,
-        "version": node.memory_version,
+        "version": node.memory_version if in_force else node.version,
         "status": node.status,
         "node_id": node.id,
     }

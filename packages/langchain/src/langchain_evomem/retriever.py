@@ -59,6 +59,7 @@ class EvoMemRetriever(BaseRetriever):
     namespace: NamespaceSpec | None = Field(default=None, exclude=True)
     markers: bool = False
     k: int = 5
+    offset: int | None = None
     scope: str | None = None
     tags: list[str] | None = None
     tags_any: list[str] | None = None

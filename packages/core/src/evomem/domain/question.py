@@ -12,7 +12,7 @@ from evomem.domain.edge import RESERVED, parse_relation
 from evomem.domain.metadata import check_filter
 from evomem.domain.scope import parse_scope
 from evomem.domain.time import Instant
-from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError
+from evomem.errors import InvalidQueryError, InvalidRequestError, TooLargeError, shown
 
 MAX_K = 100
 MAX_HISTORY_DEPTH = 100
