@@ -238,7 +238,7 @@ def test_a_row_that_is_gone_is_missed(store, table):
     "row",
     [
         "node SELECT row + 40, 'n', 'm', 1, sequence, text_id, NULL, 'lite/1', NULL, NULL, NULL, "
-        "NULL, NULL, '[]', '{}', 0, 0, NULL, 0 FROM node LIMIT 1",
+        "NULL, NULL, '[]', '{}', 0, 0, NULL, 0, 'tip' FROM node LIMIT 1",
         "edge (kind, new, old, sequence, linked_by, confidence) "
         "SELECT 'supersedes', max(row), min(row), 1, 'caller', 1.0 FROM node WHERE row >> 32 = 1",
         "tombstone (node, sequence) SELECT min(row), 1 FROM node",

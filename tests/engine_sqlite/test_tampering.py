@@ -56,7 +56,8 @@ def ledger(tmp_path_factory):
 
 @contextmanager
 def undone(connection):
-    """What is done inside leaves no trace; NULL and foreign keys bind no tamperer."""
+    """What is done inside leaves no trace; NULL, foreign keys and checks bind no tamperer."""
+    connection.execute("PRAGMA ignore_check_constraints = ON")
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("BEGIN")
     try:
@@ -126,7 +127,7 @@ FORGED = [
     "WHERE row NOT IN (SELECT node FROM tombstone) LIMIT 1",
     "INSERT INTO node SELECT row + 5000, 'nforged', memory_id, 99, {0}, text_id, fields, cronista, "
     "digest, subject, slot, scope, session, tags, metadata, created_at, valid_from, valid_to, "
-    "backdated FROM node LIMIT 1",
+    "backdated, searchable FROM node LIMIT 1",
     "INSERT INTO reseal SELECT 1, {0}, digest FROM patch WHERE sequence = {0}",
     "UPDATE tombstone SET revived = {0} WHERE revived IS NULL AND sequence < {0}",
     "UPDATE edge SET closed_by = {0} WHERE closed_by IS NULL AND sequence < {0}",

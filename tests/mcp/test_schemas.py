@@ -125,7 +125,8 @@ async def test_annotations_tell_reads_from_writes(connect):
 @pytest.mark.parametrize(
     ("parameters", "request_class", "hidden"),
     [
-        (REMEMBER, evomem.RememberRequest, {"source"}),
+        # What may be found is for stores of keys and values, which programs write.
+        (REMEMBER, evomem.RememberRequest, {"source", "searchable"}),
         # What was forgotten is out of recall; who works with patches may ask for it.
         (
             RECALL,

@@ -119,7 +119,7 @@ def test_a_vector_loaded_twice_is_one_hit(memory, words):
     """So few of those loaded are gone that they are not loaded anew."""
     memory.remember_many([f"other {number}" for number in range(40)])
     old = memory.remember("blue", searchable="tip").node.id
-    assert near(memory, "blue") == ["blue"]
+    assert near(memory, "blue")[0] == "blue"
     new = memory.remember("green", supersedes=old).node.id
     memory.unlink(new, old)
     memory.reindex()

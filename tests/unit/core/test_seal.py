@@ -76,6 +76,7 @@ OTHERS: dict[str, dict[str, Any]] = {
         "tags": ("y", "x"),
         "session": "s",
         "metadata": {"b": 1, "a": [2.0]},
+        "searchable": "tip",
         "backdated": True,
     },
     "edges": {
