@@ -268,3 +268,11 @@ def test_an_empty_slot_is_claimed_once(run, run_json):
     assert run_json("remember", "Mine.", *claim)["node"]["slot"] == "ledger"
     refused = run("remember", "Theirs.", *claim, exit_code=1)
     assert "pass expected_version=1" in refused.stderr
+
+
+def test_a_note_may_be_kept_out_of_the_search(run, run_json):
+    for value in ("blue", "green"):
+        run("remember", f"The colour is {value}.", "--slot=colour", "--searchable=tip")
+    assert not run_json("recall", "blue")["hits"]
+    assert len(run_json("recall", "colour")["hits"]) == 1
+    run("remember", "Red.", "--searchable=sometimes", exit_code=2)

@@ -1,7 +1,6 @@
 """What a question may find: a node always, until it is replaced, or never."""
 
 from datetime import timedelta
-from typing import Any
 from unittest import mock
 
 import pytest
@@ -293,8 +292,9 @@ def test_a_change_between_the_two_halves_of_a_step_is_kept(engine, hides):
     new = note("Caches move.", searchable="tip")
     link = replaces(new, old)
     engine.commit(patch_of(new, edges=() if hides else (link,)))
-    change: dict[str, Any] = {"edges": (link,)} if hides else {"closed": (link,)}
-    patches = [patch_of(also=(about(Op.LINK, (new, old), 2),), **change)]
+    opened, closed = ((link,), ()) if hides else ((), (link,))
+    also = (about(Op.LINK, (new, old), 2),)
+    patches = [patch_of(also=also, edges=opened, closed=closed)]
 
     def between(_step):
         while patches:

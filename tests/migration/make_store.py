@@ -63,6 +63,9 @@ def fill(memory: evomem.Memory) -> None:
     one, two = (memory.remember(f"Loose end {n} 账本.").node.id for n in (1, 2))
     memory.link(two, supersedes=[one])
     memory.unlink(two, one)
+    for colour in ("blue", "green"):
+        memory.remember(f"The colour is {colour}.", slot="colour", searchable="tip")
+    memory.remember("What no question finds.", searchable="never")
     asked = memory.record_event("user", "Ship on Mondays.", external_id="msg-1").id
     shipping = {"op": "ADD", "subject": "shipping", "content": "We ship on Mondays."}
     (added,) = memory.apply([shipping], evidence=[asked], reason="as asked").operations

@@ -46,6 +46,8 @@ def test_a_kept_store_answers_with_the_head(store):
         assert hit.history[1].metadata == {"n": 1, "näme": ["é", None]}
         assert [h.node.text for h in memory.recall("trunk").hits] == ["trunk"]
         assert memory.recall("rumour secret").hits == ()
+        assert memory.recall("blue question").hits == ()
+        assert [h.node.text for h in memory.recall("colour").hits] == ["The colour is green."]
 
 
 def test_a_kept_store_can_be_written(store):
@@ -60,9 +62,9 @@ def test_a_kept_store_can_be_written(store):
 def test_a_kept_store_keeps_its_statuses(store):
     with open_store(store) as memory:
         assert dict(memory.stats().nodes) == {
-            "active": 9,
+            "active": 11,
             "refined": 1,
-            "superseded": 5,
+            "superseded": 6,
             "forgotten": 2,
             "scheduled": 1,
         }

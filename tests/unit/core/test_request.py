@@ -46,6 +46,11 @@ def test_every_field_of_a_request_can_be_given(options, request_type, own):
     assert set(get_type_hints(options)) == fields - own
 
 
+@pytest.mark.parametrize("searchable", ["always", "tip", "never"])
+def test_what_is_searchable_is_one_of_three(searchable):
+    assert remember(searchable=searchable).searchable == searchable
+
+
 def test_all_arguments_are_read():
     request = remember(
         tags=[" a ", "b", "a", ""],

@@ -192,12 +192,14 @@ class Reader(Protocol):
     ) -> dict[str, str]:
         """Return at most `limit` nodes without a vector by `embedder`, with what to embed.
 
+        What no search may find is left out.
+
         Nodes come in a fixed order, behind the node `after`.
         """
         ...
 
     def missing_vectors(self, reach: Reach, embedder: str) -> int:
-        """Count the nodes without a vector by `embedder`."""
+        """Count the nodes that a search may find and that lack a vector by `embedder`."""
         ...
 
     def recent(self, reach: Reach, filters: Filters, *, after: str | None, limit: int) -> list[str]:
@@ -361,8 +363,8 @@ class Engine(Protocol):
         """Store vectors of nodes that have none by `embedder`, in one short transaction.
 
         Returns:
-            How many were stored: nodes that were purged or embedded meanwhile are left out, and so
-            are vectors of another dimension than the embedder's first.
+            How many were stored: nodes that no search may find by now, or that were embedded
+            meanwhile, are left out, and so are vectors of another dimension than the embedder's first.
         """
         ...
 
