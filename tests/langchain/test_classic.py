@@ -271,7 +271,7 @@ def test_options_scope_and_tags_are_those_of_recall(ledger):
     [({"k": 0}, "k"), ({"options": {"includ_history": True}}, "include_history")],
 )
 def test_what_cannot_be_meant_is_refused_at_once(memory, options, reason):
-    with pytest.raises(evomem.InvalidRequestError, match=reason):
+    with pytest.raises(ValueError, match=reason):
         EvoMemMemory(memory=memory, **options)
     with pytest.raises(TypeError, match="memory"):
         EvoMemMemory(memory="memory.db")

@@ -67,7 +67,7 @@ class EvoMemMemory(BaseMemory):
         session: The conversation, stored with what is kept.
 
     Raises:
-        InvalidRequestError: An argument that cannot be meant.
+        ValueError: An argument that cannot be meant.
         TypeError: `memory` is no memory.
     """
 

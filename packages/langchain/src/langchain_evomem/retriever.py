@@ -51,7 +51,7 @@ class EvoMemRetriever(BaseRetriever):
             traces alone go into the config of a run.
 
     Raises:
-        InvalidRequestError: An unknown option, or a value that cannot be meant.
+        ValueError: An unknown option, or a value that cannot be meant.
         TypeError: `memory` is no memory.
     """
 
