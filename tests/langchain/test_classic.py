@@ -20,7 +20,7 @@ from langchain_evomem.tools import create_evomem_tools
 
 # LangChain says of its own classic classes that they are, once in a process.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The class `(Conversation|InMemoryChat):langchain_core._api.deprecation.LangChainDeprecationWarning"
+    "ignore:(The class `(Conversation|InMemoryChat)|Please see the migration guide):langchain_core._api.deprecation.LangChainDeprecationWarning"
 )
 
 QUESTION = "Which database does the ledger use?"

@@ -65,10 +65,10 @@ def test_a_graph_finds_the_store_in_every_mode(store):
 def langmem_tools():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from langmem import create_manage_memory_tool, create_search_memory_tool
+        langmem = pytest.importorskip("langmem")
     return [
-        create_manage_memory_tool(namespace=("memories",)),
-        create_search_memory_tool(namespace=("memories",)),
+        langmem.create_manage_memory_tool(namespace=("memories",)),
+        langmem.create_search_memory_tool(namespace=("memories",)),
     ]
 
 
