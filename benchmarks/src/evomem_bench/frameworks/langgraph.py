@@ -13,7 +13,13 @@ from langgraph.store.base import BaseStore, PutOp
 
 import evomem
 from evomem_bench.corpus import VOCABULARY_FULL, VOCABULARY_QUICK, Corpus
-from evomem_bench.frameworks.langgraph_stores import NAMESPACE, SQLITE, WORDS, open_stores
+from evomem_bench.frameworks.langgraph_stores import (
+    IN_MEMORY,
+    NAMESPACE,
+    SQLITE,
+    WORDS,
+    open_stores,
+)
 from evomem_bench.report import Report
 from evomem_bench.timing import Row, Stopwatch, batched, in_turns, track
 from langchain_evomem import EvoMemRetriever, EvoMemStore
@@ -114,7 +120,7 @@ def _timed(
     for system, block in track(turns, f"{head['part']} at {head['notes']:,}"):
         for number in block:
             watches[system].time(lambda n=number, s=stores[system]: call(s, n))  # type: ignore[misc]
-    base = watches[SQLITE]
+    base = watches.get(SQLITE) or watches[IN_MEMORY]
     return [{**head, "system": s, **watch.figures(base)} for s, watch in watches.items()]
 
 

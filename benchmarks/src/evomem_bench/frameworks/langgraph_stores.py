@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,6 @@ IN_MEMORY = "InMemoryStore"
 SQLITE = "SqliteStore"
 WORDS = "EvoMemStore, by words"
 HYBRID = "EvoMemStore, the same embedder"
-SYSTEMS = (SQLITE, IN_MEMORY, WORDS, HYBRID)
 
 NAMESPACE = ("notes",)
 
@@ -28,18 +28,24 @@ def embed_all(texts: Sequence[str]) -> list[list[float]]:
     return [embed(text) for text in texts]
 
 
+def can_index() -> bool:
+    """Tell whether SqliteStore can have an index: not every Python loads SQLite's extensions."""
+    return hasattr(sqlite3.Connection, "enable_load_extension")
+
+
 def open_stores(folder: Path, stack: contextlib.ExitStack) -> dict[str, BaseStore]:
-    """Open one of each kind in a folder."""
+    """Open one of each kind in a folder; without `can_index` there is no SqliteStore."""
     index: IndexConfig = {"dims": DIMENSIONS, "embed": embed_all, "fields": ["text"]}
-    sqlite = stack.enter_context(
-        SqliteStore.from_conn_string(str(folder / "langgraph.db"), index=index)
-    )
-    sqlite.setup()
     words = stack.enter_context(evomem.open(folder / "words.db"))
     hybrid = stack.enter_context(evomem.open(folder / "hybrid.db", embedder=embed_all))
-    return {
-        SQLITE: sqlite,
+    stores: dict[str, BaseStore] = {
         IN_MEMORY: InMemoryStore(index=index),
         WORDS: EvoMemStore(words, fields=["text"]),
         HYBRID: EvoMemStore(hybrid, fields=["text"]),
     }
+    if can_index():
+        path = str(folder / "langgraph.db")
+        sqlite = stack.enter_context(SqliteStore.from_conn_string(path, index=index))
+        sqlite.setup()
+        stores[SQLITE] = sqlite
+    return stores

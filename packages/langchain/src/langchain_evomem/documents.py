@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.documents import Document
 
 import evomem
-
-_OF_NODE = (
-    "status",
-    "memory_id",
-    "version",
-    "scope",
-    "slot",
-    "subject",
-    "tags",
-    "session",
-    "namespace",
-    "created_at",
-    "recorded_at",
-    "valid_from",
-    "valid_to",
-    "metadata",
-)
-_OF_EARLIER = ("id", "version", "status", "text", "recorded_at")
 
 
 def to_documents(result: evomem.RecallResult, *, markers: bool = False) -> list[Document]:
@@ -52,17 +33,43 @@ def to_documents(result: evomem.RecallResult, *, markers: bool = False) -> list[
 
 def _metadata(hit: evomem.Hit) -> dict[str, Any]:
     """Return what is known of an answer beside its text, as JSON values."""
-    fields = hit.to_dict()
-    node = fields.pop("node")
+    node = hit.node
     return {
-        **{name: node[name] for name in _OF_NODE},
-        "chain_id": hit.node.memory_id,  # another name for it in older texts
-        **fields,
+        "status": node.status.value,
+        "memory_id": node.memory_id,
+        "chain_id": node.memory_id,
+        "version": node.version,
+        "scope": node.scope,
+        "slot": node.slot,
+        "subject": node.subject,
+        "tags": [*node.tags],
+        "session": node.session,
+        "namespace": [*node.namespace],
+        "created_at": node.created_at.isoformat(),
+        "recorded_at": node.recorded_at.isoformat(),
+        "valid_from": node.valid_from.isoformat(),
+        "valid_to": node.valid_to and node.valid_to.isoformat(),
+        "metadata": dict(node.metadata),
+        "score": hit.score,
+        "matched": hit.matched._asdict(),
         "supersedes": [old.id for old in hit.supersedes],
-        "superseded": _earlier(fields["supersedes"]),
-        "history": _earlier(fields["history"]),
+        "superseded": [_earlier(old) for old in hit.supersedes],
+        "history": [_earlier(old) for old in hit.history],
+        "overridden": [*hit.overridden],
+        "amended": [part._asdict() for part in hit.amended],
+        "questioned": [*hit.questioned],
+        "scheduled": [*hit.scheduled],
+        "same": [*hit.same],
+        "why": hit.why,
+        "explanation": hit.explanation and hit.explanation.to_dict(),
     }
 
 
-def _earlier(nodes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: node[name] for name in _OF_EARLIER} for node in nodes]
+def _earlier(node: evomem.MemoryNode) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "version": node.version,
+        "status": node.status.value,
+        "text": node.text,
+        "recorded_at": node.recorded_at.isoformat(),
+    }

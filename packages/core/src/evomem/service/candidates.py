@@ -19,7 +19,7 @@ from evomem.domain.decision import (
 )
 from evomem.domain.extraction import Extraction
 from evomem.domain.namespace import Reach
-from evomem.domain.node import Status
+from evomem.domain.node import ALWAYS, Status
 from evomem.domain.request import RememberRequest
 from evomem.domain.scope import contains
 from evomem.domain.text import fold_whitespace
@@ -106,9 +106,12 @@ def _may(decided: Link | Amend | Override, note: NoteView, old: Candidate) -> bo
 
 
 def near_copies(context: Context, reader: Reader, node_id: str, at: datetime) -> list[str]:
-    """Return active nodes that say nearly the same as a node that was just replaced."""
+    """Return active nodes that say nearly the same as a node that was just replaced.
+
+    Of a value that no question finds any more it does not matter.
+    """
     record = reader.records(context.reach, [node_id]).get(node_id)
-    if record is None or not record.text:
+    if record is None or not record.text or record.searchable != ALWAYS:
         return []
     own = set(tokens(record.text))
     words = _telling(reader, context.reach, record.text, _COPY_TERMS)

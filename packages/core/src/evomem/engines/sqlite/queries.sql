@@ -6,14 +6,6 @@
 -- Put in the place of {passes}: whether a node passes the filters of a read.
 node.sequence BETWEEN :first AND min(:last, :known)
   AND (:begins_after IS NULL OR node.valid_from > :begins_after)
-  AND (:standing IS NULL OR NOT EXISTS (
-      SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
-      WHERE edge.old = node.row AND edge.kind IN ('supersedes', 'refines')
-        AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
-        AND newer.valid_from <= :standing
-        AND (newer.memory_id <> node.memory_id OR newer.version < node.version
-             OR newer.valid_from >= node.valid_from)
-        AND NOT EXISTS (SELECT 1 FROM edge WHERE old = node.row AND new < node.row)))
   AND (:session IS NULL OR node.session = :session)
   AND (:tags = '[]' OR json_array_length(:tags) = (
       SELECT count(DISTINCT has.value) FROM json_each(node.tags) AS has
@@ -28,7 +20,17 @@ node.sequence BETWEEN :first AND min(:last, :known)
       SELECT 1 FROM edge
       WHERE edge.new = node.row AND edge.kind = :relation AND edge.sequence <= :known
         AND (edge.closed_by IS NULL OR edge.closed_by > :known)))
-  AND (:metadata = '{}' OR metadata_matches(node.metadata, :metadata));
+  -- In this order: what was replaced is left out before its metadata are read.
+  AND CASE WHEN
+    :standing IS NULL OR NOT EXISTS (
+          SELECT 1 FROM edge JOIN node AS newer ON newer.row = edge.new
+          WHERE edge.old = node.row AND edge.kind IN ('supersedes', 'refines')
+            AND edge.sequence <= :known AND (edge.closed_by IS NULL OR edge.closed_by > :known)
+            AND newer.valid_from <= :standing
+            AND (newer.memory_id <> node.memory_id OR newer.version < node.version
+                 OR newer.valid_from >= node.valid_from)
+            AND NOT EXISTS (SELECT 1 FROM edge WHERE old = node.row AND new < node.row))
+    THEN :metadata = '{}' OR metadata_matches(node.metadata, :metadata) END;
 
 -- name: remembered
 -- Put in the place of {remembered}: whether a node was not forgotten, unless those are wanted too.
