@@ -41,6 +41,7 @@ _NOW: Times = {}
 _PAGE = 1000
 _ANSWERS = 100
 _NAMESPACES = 10_000
+_DEEPEST = 10_000
 
 
 def check(root: Memory, op: object) -> None:
@@ -213,8 +214,11 @@ def _condition(op: SearchOp) -> dict[str, Any]:
 def _matching(
     handle: Memory, op: SearchOp, conditions: dict[str, Any]
 ) -> Iterator[tuple[MemoryNode, float | None]]:
-    """Yield what matches, asking for as many answers at a time as a recall gives."""
-    start, end = op.offset, op.offset + op.limit
+    """Yield what matches, asking for as many answers at a time as a recall gives.
+
+    A ranking is told to a depth of 10,100 answers.
+    """
+    start, end = op.offset, min(op.offset + op.limit, _DEEPEST + _ANSWERS)
     while start < end:
         size = min(_ANSWERS, end - start)
         hits = handle.recall(op.query or "", k=size, offset=start, **conditions).hits
