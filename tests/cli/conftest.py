@@ -1,17 +1,27 @@
 """A runner for the command line, on a store in the test's own folder."""
 
+import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 from typer.testing import CliRunner, Result
 
 from evomem.cli.main import app
 
 Run = Callable[..., Result]
 RunJson = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_built_once() -> Iterator[None]:
+    """Build the commands once: typer does it for every call, which takes longer than the call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

@@ -155,6 +155,13 @@ def test_a_slot_written_by_other_hands_is_no_item_until_it_is_put(memory, store)
     assert [item.value for item in store.history(TEAM, "ledger")] == [{"db": "SQLite"}]
 
 
+def test_a_slot_that_is_promised_to_a_later_value_is_refused_at_once(memory, store):
+    memory.within("team").remember("From then on.", slot="ledger", valid_from="2099-01-01")
+    with pytest.raises(evomem.VersionConflictError):
+        store.put(TEAM, "ledger", {"db": "SQLite"})
+    assert store.get(TEAM, "ledger") is None
+
+
 def test_items_are_notes_to_the_memory(memory, store):
     store.put(TEAM, "ledger", {"content": "We moved the ledger to SQLite."})
     (hit,) = memory.within("team").recall("ledger").hits

@@ -114,12 +114,12 @@ def compare(op, got, wanted):
         assert got == wanted, op
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_batches_have_equal_results(seed):
     draws, other = Draws(seed), InMemoryStore()
     with evomem.open(":memory:", linking="off") as memory:
         store = EvoMemStore(memory)
-        for _ in range(100):
+        for _ in range(80):
             ops = draws.batch()
             wanted = [expected(other, op) for op in ops]
             for op, got, want in zip(ops, store.batch(ops), wanted, strict=True):

@@ -167,14 +167,18 @@ def write(root: Memory, puts: Iterable[PutOp], fields: Index, expected: int | No
 
 def _remember(handle: Memory, ops: Sequence[PutOp], fields: Index, expected: int | None) -> None:
     """Write values in one patch, over what each key has at that moment."""
+    before: dict[str, int] | None = None
     while True:
         present = _present(handle, [slot_of(op.key) for op in ops])
+        versions = {slot: node.memory_version for slot, node in present.items()}
         notes = [_next(op, present.get(slot_of(op.key)), fields, expected) for op in ops]
         try:
             handle.remember_many(notes)
         except evomem.VersionConflictError:
-            if expected is not None:
+            # Another writer came between, unless nothing has changed.
+            if expected is not None or versions == before:
                 raise
+            before = versions
         else:
             return
 
