@@ -38,6 +38,7 @@ def test_a_key_tells_its_history(store):
     ]
     assert [item.key for item in story] == ["ledger", "ledger"]
     assert asyncio.run(store.ahistory(TEAM, "ledger")) == story
+    assert store.history(TEAM, "ledger", limit=1) == story[:1]
 
 
 def test_a_deleted_key_keeps_its_history(store):
@@ -148,8 +149,11 @@ def test_a_key_written_often_stays_fast(store):
 
 def test_a_slot_written_by_other_hands_is_no_item_until_it_is_put(memory, store):
     memory.within("team").remember("We use Postgres.", slot="ledger")
+    memory.within("team").remember("Odd.", slot='"odd', metadata={"value": {"a": 1}})
     assert store.get(TEAM, "ledger") is None
     assert store.search(TEAM) == []
+    store.delete(TEAM, "ledger")
+    assert len(memory.within("team").list()) == 2
     store.put(TEAM, "ledger", {"db": "SQLite"})
     assert store.get(TEAM, "ledger").value == {"db": "SQLite"}
     assert [item.value for item in store.history(TEAM, "ledger")] == [{"db": "SQLite"}]

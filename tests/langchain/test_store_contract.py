@@ -33,6 +33,13 @@ def store(memory):
     return EvoMemStore(memory)
 
 
+def deep(levels):
+    value: Any = 1
+    for _ in range(levels):
+        value = {"v": value}
+    return value
+
+
 def keys(items):
     return [item.key for item in items]
 
@@ -118,6 +125,11 @@ def test_reads_of_a_batch_see_the_state_before_it_and_the_last_put_counts(store)
         GetOp(("a\x00b",), "k"),
         SearchOp(("a.b",)),
         SearchOp(("a",), filter={"v": {"$like": 1}}),
+        SearchOp(("a",), filter={"$ne": 1}),
+        PutOp(("a",), "k", {"v": 1}, index=cast("Any", True)),
+        PutOp(("a",), "k", {"v": 1}, index=cast("Any", "v")),
+        PutOp(("a",), "k", {"v": {("a", 1): None}}),
+        PutOp(("a",), "k", {"v": deep(5000)}),
         ListNamespacesOp((MatchCondition("prefix", ("a.b",)),)),
         PutOp(("a",), "k", {"v": {1, 2}}),
         PutOp(("a",), "k", {"v": (1, 2)}),
@@ -127,7 +139,6 @@ def test_reads_of_a_batch_see_the_state_before_it_and_the_last_put_counts(store)
         PutOp(("line\nend",), "k", {}),
         "no operation",
     ],
-    ids=str,
 )
 def test_one_bad_operation_makes_the_whole_batch_none(store, bad):
     with pytest.raises((ValueError, TypeError)):
@@ -235,6 +246,25 @@ def test_what_is_indexed_can_be_chosen(store):
     assert sorted(keys(store.search(USER, query="beta"))) == ["part", "whole"]
     assert keys(store.search(USER, query="delta")) == ["list"]
     assert len(store.search(USER)) == 4
+
+
+@pytest.mark.parametrize("index", [[], ["title"], False])
+def test_what_is_left_out_of_the_index_is_not_found(store, index):
+    store.put(USER, "k", {"secret": "zebra"}, index=index)
+    assert store.search(USER, query="zebra") == []
+    assert store.search(USER, query="secret") == []
+    assert keys(store.search(USER)) == ["k"]
+
+
+def test_questions_that_reach_too_far_have_no_answer(store):
+    store.put(USER, "k", {"text": "note"})
+    assert store.search(USER, query="note", offset=20_000) == []
+    assert store.search(USER, query="note", offset=10_050, limit=100) == []
+    assert store.list_namespaces(max_depth=30) == [USER]
+    assert store.list_namespaces(prefix=("*",) * 17) == []
+    assert keys(store.search(USER, filter={"text": {"$eq": "note"}})) == ["k"]
+    store.put(USER, "l", {"list": [1, 2]})
+    assert keys(store.search(USER, filter={"list": (1, 2)})) == ["l"]
 
 
 def test_the_store_may_say_what_is_indexed(memory):

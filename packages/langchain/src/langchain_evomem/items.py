@@ -56,7 +56,12 @@ def slot_of(key: str) -> str:
 
 def key_of(slot: str) -> str:
     """Return the key that a slot was made from."""
-    return str(json.loads(slot)) if slot.startswith(_QUOTE) else slot
+    if not slot.startswith(_QUOTE):
+        return slot
+    try:
+        return str(json.loads(slot))
+    except ValueError:
+        return slot
 
 
 def note_of(
@@ -66,22 +71,27 @@ def note_of(
 
     Args:
         key: Of the item.
-        value: Kept as metadata, so that it comes back equal and filters see it.
+        value: JSON values by name, kept as metadata: they come back equal and filters see them.
         index: Paths of what can be searched for; None is all of it, False nothing.
         created_at: When the key first had a value.
     """
+    searched = "\n".join(_searched(value, index)).strip()
+    # A note needs a text: what cannot be searched for is written as it is.
+    shown = searched or "\n".join(_lines(value)).strip() or json.dumps(value)
     return {
-        "text": _text(value, index),
+        "text": shown,
         "slot": slot_of(key),
         "metadata": {"value": value, "created_at": created_at.isoformat()},
-        "searchable": "never" if index is False else "tip",
+        "searchable": "tip" if searched else "never",
         "source": SOURCE,
     }
 
 
 def is_item(node: evomem.MemoryNode) -> bool:
-    """Tell whether a note is an item of a store."""
-    return node.slot is not None and isinstance(node.metadata.get("value"), dict)
+    """Tell whether a note is an item of a store: a value, in the slot that its key has."""
+    if node.slot is None or not isinstance(node.metadata.get("value"), dict):
+        return False
+    return slot_of(key_of(node.slot)) == node.slot
 
 
 def created_at(node: evomem.MemoryNode) -> datetime:
@@ -110,13 +120,10 @@ def fields_of(node: evomem.MemoryNode, below: int) -> dict[str, Any]:
     }
 
 
-def _text(value: Mapping[str, Any], index: Index) -> str:
-    if not index:
-        lines = _lines(value)
-    else:
-        lines = (line for path in index for line in get_text_at_path(value, path))
-    # A note needs a text: what has none is written as it is.
-    return "\n".join(lines).strip() or json.dumps(value, default=repr)
+def _searched(value: Mapping[str, Any], index: Index) -> Iterable[str]:
+    if index is None:
+        return _lines(value)
+    return [line for path in index or () for line in get_text_at_path(value, path)]
 
 
 def _lines(value: object, path: str = "") -> Iterator[str]:

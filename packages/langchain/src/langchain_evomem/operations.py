@@ -42,6 +42,7 @@ _PAGE = 1000
 _ANSWERS = 100
 _NAMESPACES = 10_000
 _DEEPEST = 10_000
+_DEEPEST_NAMESPACE = 16
 
 
 def check(root: Memory, op: object) -> None:
@@ -56,7 +57,7 @@ def check(root: Memory, op: object) -> None:
         raise ValueError(message)  # noqa: TRY004  the exception that stores of LangGraph raise
     validate_op_namespace(op)
     if isinstance(op, SearchOp):
-        evomem.parse_list({"filter": _condition(op)})
+        _check_filter(op)
     if isinstance(op, PutOp):
         _check_put(root, op)
 
@@ -75,7 +76,26 @@ def _check_put(root: Memory, op: PutOp) -> None:
     if not isinstance(value, Mapping):
         message = f"The value of {op.key!r} is no mapping of names to JSON values."
         raise ValueError(message)  # noqa: TRY004  the exception that stores of LangGraph raise
+    _check_index(op.index)
+    # The value before its text: what JSON cannot carry has none.
+    evomem.parse_remember({"text": "-", "metadata": {"value": value}})
     evomem.parse_remember(note_of(op.key, value, op.index, datetime.now(UTC)))
+
+
+def _check_index(index: object) -> None:
+    if index is None or index is False:
+        return
+    if isinstance(index, list | tuple) and all(isinstance(path, str) for path in index):
+        return
+    message = f"index={index!r} is neither None, False nor a list of paths."
+    raise ValueError(message)
+
+
+def _check_filter(op: SearchOp) -> None:
+    if wrong := [name for name in op.filter or () if str(name).startswith("$")]:
+        message = f"filter: {wrong[0]!r} names no key; write {{key: {{{wrong[0]!r}: ...}}}}."
+        raise ValueError(message)
+    evomem.parse_list({"filter": _condition(op)})
 
 
 def get(root: Memory, op: GetOp, times: Times = _NOW) -> StoredItem | None:
@@ -86,13 +106,15 @@ def get(root: Memory, op: GetOp, times: Times = _NOW) -> StoredItem | None:
     return _stored(root, node) if node and is_item(node) else None
 
 
-def history(root: Memory, op: GetOp, times: Times = _NOW) -> list[StoredItem]:
-    """Return every value that a key had, the newest first, deleted ones included."""
+def history(
+    root: Memory, op: GetOp, limit: int | None = None, times: Times = _NOW
+) -> list[StoredItem]:
+    """Return the values that a key had, the newest first, deleted ones included."""
     check(root, op)
     slot = slot_of(op.key)
     handle = _within(root, op.namespace)
     latest = handle.get_slots(slot, include_removed=True, **times).get(slot)
-    story = handle.history(latest.id, **times) if latest else []
+    story = handle.history(latest.id, limit=limit, **times) if latest else []
     return [_stored(root, node) for node in story if is_item(node)]
 
 
@@ -125,14 +147,15 @@ def list_namespaces(root: Memory, op: ListNamespacesOp) -> list[Labels]:
         paths[condition.match_type].append(condition.path)
     prefix = _merged(paths["prefix"])
     suffix = _merged([path[::-1] for path in paths["suffix"]])
-    if prefix is None or suffix is None:
+    if prefix is None or suffix is None or max(len(prefix), len(suffix)) > _DEEPEST_NAMESPACE:
         return []
+    depth = op.max_depth if op.max_depth is None else min(op.max_depth, _DEEPEST_NAMESPACE)
     found: list[Labels] = []
     while size := max(0, min(_NAMESPACES, op.limit - len(found))):
         page = root.namespaces(
             prefix=prefix or None,
             suffix=suffix[::-1] or None,
-            max_depth=op.max_depth,
+            max_depth=depth,
             limit=size,
             offset=op.offset + len(found),
         )
@@ -199,7 +222,8 @@ def _next(
 
 def _forget(handle: Memory, slots: Sequence[str]) -> None:
     for node in _present(handle, slots).values():
-        handle.forget(node.id, source=SOURCE)
+        if is_item(node):
+            handle.forget(node.id, source=SOURCE)
 
 
 def _present(handle: Memory, slots: Sequence[str]) -> dict[str, MemoryNode]:
@@ -212,7 +236,14 @@ def _present(handle: Memory, slots: Sequence[str]) -> dict[str, MemoryNode]:
 
 def _condition(op: SearchOp) -> dict[str, Any]:
     """Return the condition on metadata that says: an item, with such a value."""
-    return {"value": dict(op.filter or {})}
+    return {"value": _listed(op.filter or {})}
+
+
+def _listed(wanted: object) -> object:
+    """Write sequences as lists, as they are in values."""
+    if isinstance(wanted, Mapping):
+        return {name: _listed(inner) for name, inner in wanted.items()}
+    return [_listed(inner) for inner in wanted] if isinstance(wanted, list | tuple) else wanted
 
 
 def _matching(
@@ -222,8 +253,8 @@ def _matching(
 
     A ranking is told to a depth of 10,100 answers.
     """
-    start, end = op.offset, min(op.offset + op.limit, _DEEPEST + _ANSWERS)
-    while start < end:
+    start, end = op.offset, op.offset + op.limit
+    while start < end and start <= _DEEPEST:
         size = min(_ANSWERS, end - start)
         hits = handle.recall(op.query or "", k=size, offset=start, **conditions).hits
         yield from ((hit.node, hit.score) for hit in hits if is_item(hit.node))

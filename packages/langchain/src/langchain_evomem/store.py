@@ -194,6 +194,7 @@ class EvoMemStore(BaseStore):
         namespace: Labels,
         key: str,
         *,
+        limit: int | None = None,
         as_of: Instant | None = None,
         known_at: Instant | None = None,
     ) -> list[StoredItem]:
@@ -202,23 +203,25 @@ class EvoMemStore(BaseStore):
         Args:
             namespace: Where it is.
             key: Its key.
+            limit: Versions at most; None tells all.
             as_of: Leave out what had not begun then.
             known_at: Leave out what was not known then.
         """
         op = GetOp(tuple(namespace), str(key))
-        return operations.history(self._handles.of(), op, _times(as_of, known_at))
+        return operations.history(self._handles.of(), op, limit, _times(as_of, known_at))
 
     async def ahistory(
         self,
         namespace: Labels,
         key: str,
         *,
+        limit: int | None = None,
         as_of: Instant | None = None,
         known_at: Instant | None = None,
     ) -> list[StoredItem]:
         """Return every value that a key had, the newest first; see `history`."""
         root, op = self._handles.of(), GetOp(tuple(namespace), str(key))
-        return await asyncio.to_thread(operations.history, root, op, _times(as_of, known_at))
+        return await asyncio.to_thread(operations.history, root, op, limit, _times(as_of, known_at))
 
     def _do(self, root: Memory, ops: Sequence[Op], expected: int | None = None) -> list[Result]:
         for op in ops:
