@@ -268,7 +268,11 @@ def test_options_scope_and_tags_are_those_of_recall(ledger):
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"k": 0}, "k"), ({"options": {"includ_history": True}}, "include_history")],
+    [
+        ({"k": 0}, "k"),
+        ({"options": {"includ_history": True}}, "include_history"),
+        ({"options": {"query": "x"}}, "query"),
+    ],
 )
 def test_what_cannot_be_meant_is_refused_at_once(memory, options, reason):
     with pytest.raises(ValueError, match=reason):

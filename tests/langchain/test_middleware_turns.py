@@ -5,11 +5,15 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware
-from langchain_core.messages import HumanMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
+from pydantic import Field
 
 from langchain_evomem.middleware import EvoMemMiddleware
 
@@ -40,7 +44,8 @@ def test_only_the_turns_of_this_run_are_kept(memory, told):
     assert set(nodes) == {"We picked Stripe.", "We dropped the fax."}
     node = nodes["We picked Stripe."]
     event = memory.get_event(node.metadata["event_id"])
-    assert (event.content, event.external_id) == ("We picked Stripe. Is that fine?", "m1")
+    assert event.content == "We picked Stripe. Is that fine?"
+    assert str(event.external_id).startswith("m1:")
     assert (node.session, event.session, event.role) == ("t", "t", "user")
 
 
@@ -147,3 +152,115 @@ def test_the_same_message_is_kept_once(memory, told):
     version = memory.version()
     agent.invoke(asked)
     assert memory.version() == version
+
+
+class Failing(BaseChatModel):
+    """Fails as often as it is told to, then answers, and keeps what it was asked."""
+
+    failures: int = 1
+    asked: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "failing"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Runnable[Any, AIMessage]:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.asked.append(messages)
+        if len(self.asked) <= self.failures:
+            message = "the model is down"
+            raise ConnectionError(message)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("Ok."))])
+
+
+def of_user(user) -> Any:
+    return {"configurable": {"thread_id": "t", "user_id": user}}
+
+
+def walled(memory, model, **options):
+    kept = EvoMemMiddleware(memory, namespace="users/{user_id}", remember="decisions")
+    return create_agent(model, middleware=[kept], **options)
+
+
+def texts_of(memory, user):
+    return [node.text for node in memory.within(f"users/{user}").list().nodes]
+
+
+async def asked_of(agent, way, given, user):
+    result = getattr(agent, way)(given, of_user(user))
+    return await result if way == "ainvoke" else result
+
+
+async def failed_for(agent, way, given, user):
+    with pytest.raises(ConnectionError):
+        await asked_of(agent, way, given, user)
+
+
+@pytest.mark.promise("namespace.wall")
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("failures", [1, 2])
+async def test_what_one_user_said_is_never_kept_for_another(memory, way, failures):
+    model = Failing(failures=failures)
+    agent = walled(memory, model, checkpointer=InMemorySaver())
+    await failed_for(agent, way, said("We picked Stripe, says Ada."), "ada")
+    if failures == 2:
+        await failed_for(agent, way, said("We picked oak, says Bob."), "bob")
+    await asked_of(agent, way, said("We dropped the fax, says Bob."), "bob")
+    assert texts_of(memory, "ada") == []
+    assert not any("Ada" in text for text in texts_of(memory, "bob"))
+    assert "We dropped the fax, says Bob." in texts_of(memory, "bob")
+    assert len(texts_of(memory, "bob")) == failures
+    # An event and a note for each message of Bob.
+    assert memory.within("users/bob").version() == 2 * failures
+
+
+@pytest.mark.promise("namespace.wall")
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_what_one_user_was_told_is_not_told_to_another(memory, way):
+    memory.within("users/ada").remember("Stripe has the code 1234.")
+    model = Failing()
+    agent = walled(memory, model, checkpointer=InMemorySaver())
+    await failed_for(agent, way, said("We picked Stripe."), "ada")
+    assert "1234" in model.asked[0][0].text
+    await asked_of(agent, way, None, "bob")
+    assert not any("1234" in message.text for message in model.asked[1])
+    assert texts_of(memory, "bob") == []
+
+
+@pytest.mark.promise("namespace.wall")
+def test_an_agent_inside_a_graph_takes_no_words_of_another_user(memory):
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", walled(memory, Failing()))
+    graph.add_edge(START, "agent")
+    app = graph.compile(checkpointer=InMemorySaver())
+    with pytest.raises(ConnectionError):
+        app.invoke(said("We picked Stripe."), of_user("ada"))
+    app.invoke(said("We dropped the fax."), of_user("bob"))
+    assert texts_of(memory, "bob") == ["We dropped the fax."]
+
+
+def test_a_user_whose_run_failed_keeps_the_words_with_the_next(memory):
+    agent = walled(memory, Failing(), checkpointer=InMemorySaver())
+    with pytest.raises(ConnectionError):
+        agent.invoke(said("We picked Stripe."), of_user("ada"))
+    agent.invoke(said("We dropped the fax."), of_user("ada"))
+    assert set(texts_of(memory, "ada")) == {"We picked Stripe.", "We dropped the fax."}
+
+
+def test_all_the_messages_of_a_run_are_kept_where_all_share_a_memory(memory, told):
+    agent = create_agent(told("Ok."), middleware=[EvoMemMiddleware(memory, remember="decisions")])
+    agent.invoke(sent([("user", "We picked Stripe."), ("user", "We dropped the fax.")]))
+    assert len(memory.list().nodes) == 2
+
+
+@pytest.mark.parametrize("threads", [("a", "b"), ("a", "a")], ids=["numbered", "edited"])
+def test_a_message_is_told_apart_by_its_thread_and_text(memory, told, threads):
+    agent = create_agent(
+        told("a", "b"), middleware=[EvoMemMiddleware(memory, remember="decisions")]
+    )
+    for thread, text in zip(threads, ("We picked Stripe.", "We dropped the fax."), strict=True):
+        config: RunnableConfig = {"configurable": {"thread_id": thread}}
+        agent.invoke(sent([HumanMessage(text, id="1")]), config)
+    assert {n.text for n in memory.list().nodes} == {"We picked Stripe.", "We dropped the fax."}

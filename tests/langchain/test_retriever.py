@@ -202,7 +202,12 @@ def test_one_call_overrides_a_field(memory, story):
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
-    [({"scop": "eu"}, "'scope'"), ({"kk": 3}, "Unknown argument"), ({"k": 0}, "from 1 to 100")],
+    [
+        ({"scop": "eu"}, "'scope'"),
+        ({"kk": 3}, "Unknown argument"),
+        ({"k": 0}, "from 1 to 100"),
+        ({"query": "x"}, "is no option"),
+    ],
 )
 async def test_what_cannot_be_meant_is_refused_and_never_ignored(memory, story, wrong, says):
     with pytest.raises(ValueError, match=says):

@@ -227,6 +227,25 @@ def test_a_long_answer_is_cut_and_says_so(memory):
     assert len(call(tools["recall"], query="deploy").content) < 1_100
 
 
+def test_the_longest_answer_that_may_be_asked_for_is_given(memory):
+    memory.remember("Deploys run on Mondays.")
+    assert "Mondays" in call(tools_of(memory, max_chars=4_000_000)["recall"], query="deploys").text
+
+
+@pytest.mark.parametrize(("versions", "left"), [(50, 0), (53, 3)])
+def test_a_long_story_is_told_from_its_newest_part(memory, versions, left):
+    node = memory.remember("Deploy 0.").node.id
+    for n in range(1, versions):
+        node = memory.remember(f"Deploy {n}.", supersedes=node).node.id
+    told = call(tools_of(memory)["history"], node_id=node)
+    assert len(told.artifact["nodes"]) == 50
+    assert told.artifact["nodes"][0]["id"] == node
+    assert told.content.count("[status:") == 50
+    says = f"The newest 50 follow; {left} older ones are left out."
+    assert told.content.startswith(says if left else "1. ")
+    assert told.artifact["warnings"] == [says] * bool(left)
+
+
 @pytest.mark.promise("write.idempotent")
 async def test_a_repeated_call_stores_nothing_twice(memory):
     tool = tools_of(memory)["remember"]
@@ -331,7 +350,8 @@ def test_only_what_is_named_is_made(memory):
     assert [tool.name for tool in create_evomem_tools(memory)] == list(TOOLS)
     assert [t.name for t in create_evomem_tools(memory, include=("recall",))] == ["recall"]
     assert [t.name for t in create_evomem_tools(memory, include="history")] == ["history"]
-    for wrong in ({"include": ("purge",)}, {"k": 0}, {"max_chars": 0}, {"namespace": "{a-b}"}):
+    wrong_chars = ({"max_chars": 0}, {"max_chars": 4_000_001})
+    for wrong in ({"include": ("purge",)}, {"k": 0}, *wrong_chars, {"namespace": "{a-b}"}):
         with pytest.raises(evomem.InvalidRequestError):
             create_evomem_tools(memory, **wrong)
     path: Any = "memory.db"

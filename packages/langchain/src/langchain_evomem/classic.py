@@ -19,7 +19,7 @@ except ImportError as error:
     raise evomem.MissingExtraError(_missing, extra="classic") from error
 
 from langchain_evomem.namespaces import Handles, NamespaceSpec
-from langchain_evomem.prompting import recalled
+from langchain_evomem.prompting import check_options, recalled
 from langchain_evomem.turns import Turn, keep, text_of
 
 NO_QUESTIONS = frozenset({"stop", "intermediate_steps", "agent_scratchpad", "chat_history"})
@@ -91,7 +91,7 @@ class EvoMemMemory(BaseMemory):
     @model_validator(mode="after")
     def _check(self) -> Self:
         Handles(self.memory, self.namespace)
-        evomem.parse_recall({"query": "", **self._options()})
+        check_options(self._options())
         return self
 
     def __getstate__(self) -> NoReturn:

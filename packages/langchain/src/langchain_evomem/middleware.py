@@ -24,7 +24,7 @@ except ImportError as error:
     raise evomem.MissingExtraError(_missing, extra="agents") from error
 
 from langchain_evomem.namespaces import Handle, Handles, NamespaceSpec
-from langchain_evomem.prompting import recalled
+from langchain_evomem.prompting import check_options, recalled
 from langchain_evomem.tools import TOOLS, create_evomem_tools
 from langchain_evomem.turns import Turn, keep, text_of
 
@@ -32,10 +32,19 @@ Remembering = Literal["tools", "decisions"]
 
 
 class RunMemory(TypedDict):
-    """What a middleware holds during a run: the text for the prompt, and turns to keep by id."""
+    """What a middleware holds of a thread, in JSON values; runs of others may follow on it.
+
+    Attributes:
+        prompt: What is added to the system message.
+        turns: To keep, by id of the message.
+        namespace: Of the run that recalled the prompt and said the turns.
+        said: The namespace of each message nobody has answered yet; empty if it is not known.
+    """
 
     prompt: str
     turns: dict[str, str]
+    namespace: list[str]
+    said: dict[str, list[str]]
 
 
 def _merged(
@@ -63,6 +72,9 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     notes are fenced and explained. If the memory cannot be read the run goes on, and the model is
     told; if it cannot be written the answer stands. Both are logged.
 
+    Runs in different namespaces may share a thread: what one recalled is not shown to another, and
+    what was said in one is never kept in another.
+
     Args:
         memory: The memory, opened with `evomem.open` or `evomem.aopen`.
         namespace: Where in it a run may read and write, see `Handles`; None is the memory itself.
@@ -72,7 +84,9 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tags: Recall only notes that carry all of these; what is kept by itself carries them.
         remember: `tools` leaves it to the agent. `decisions` also keeps, at the end of a run, what
             the human messages of this run state outright (`evomem.decisions_in`), and the messages
-            as events; a message of the same id is kept once. The thread is the session.
+            as events; a message of the same id and text is kept once. The thread is the session.
+            Where the namespace depends on the run, only the last of several human messages that
+            nobody answered is known to be of this run: the others are left out.
         tools: Give the agent the tools of `create_evomem_tools`: all of them, those named, or none.
         name: Of this middleware; two in one agent need names of their own, and only one of them
             should bring tools.
@@ -102,11 +116,12 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     ) -> None:
         super().__init__()
         self._handles = Handles(memory, namespace)
+        self._apart = callable(namespace) or bool(self._handles.places)
         self._scope = scope
         self._tags = [tags] if isinstance(tags, str) else list(tags)
         self._options = {"k": k, "max_tokens": max_tokens, "scope": scope, "tags": self._tags}
         self._options |= options
-        evomem.parse_recall({"query": "", **self._options})
+        check_options(self._options)
         if remember not in {"tools", "decisions"}:
             message = f"remember={remember!r} must be 'tools' or 'decisions'."
             raise evomem.InvalidRequestError(message, field="remember")
@@ -171,29 +186,45 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     def _begin(self, memory: evomem.Memory, state: AgentState[Any]) -> dict[str, Any]:
         query = _question(state["messages"])
         prompt = recalled(memory, query, self._options) if query else ""
+        held, path = self._run(state), [*memory.namespace]
+        unanswered = _unanswered(state["messages"])
+        said = self._said(held, list(unanswered), path)
         # A run that was given up never came to keep its turns.
-        turns = {**self._run(state)["turns"], **_new_turns(state["messages"])}
-        return self._update(prompt, turns if self._keeps else {})
+        turns = dict(held["turns"]) if held["namespace"] == path else {}
+        turns |= {known: text for known, text in unanswered.items() if said[known] == path}
+        return self._update(prompt, turns if self._keeps else {}, path, said)
 
     def _end(
         self, memory: evomem.Memory, state: AgentState[Any], session: str | None
     ) -> dict[str, Any]:
-        for message_id, text in self._run(state)["turns"].items():
+        held, path = self._run(state), [*memory.namespace]
+        turns = held["turns"] if held["namespace"] == path else {}
+        for message_id, text in turns.items():
             keep(memory, Turn(text, message_id, session), scope=self._scope, tags=self._tags)
-        return self._update("", {})
+        return self._update("", {}, path, held["said"])
 
     def _run(self, state: AgentState[Any]) -> RunMemory:
+        nothing = RunMemory(prompt="", turns={}, namespace=[], said={})
         held = cast("EvoMemState", state).get("evomem", {})
-        return held.get(self._name, RunMemory(prompt="", turns={}))
+        return cast("RunMemory", {**nothing, **held.get(self._name, {})})
 
-    def _update(self, prompt: str, turns: dict[str, str]) -> dict[str, Any]:
-        return {"evomem": {self._name: RunMemory(prompt=prompt, turns=turns)}}
+    def _update(
+        self, prompt: str, turns: dict[str, str], path: list[str], said: dict[str, list[str]]
+    ) -> dict[str, Any]:
+        held = RunMemory(prompt=prompt, turns=turns, namespace=path, said=said)
+        return {"evomem": {self._name: held}}
+
+    def _said(self, held: RunMemory, ids: list[str], path: list[str]) -> dict[str, list[str]]:
+        """Return the namespace of each message; a run that failed early may have left some."""
+        new = dict.fromkeys(ids[-1:] if self._apart else ids, path)
+        return {known: held["said"].get(known, new.get(known, [])) for known in ids}
 
     def _informed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        prompt = self._run(request.state)["prompt"]
-        if not prompt:
+        held = self._run(request.state)
+        # A run that was resumed may be another user's.
+        if not held["prompt"] or held["namespace"] != [*self._handles.of().namespace]:
             return request
-        return request.override(system_message=_extended(request.system_message, prompt))
+        return request.override(system_message=_extended(request.system_message, held["prompt"]))
 
 
 def _session() -> str | None:
@@ -212,7 +243,7 @@ def _question(messages: Sequence[BaseMessage]) -> str:
     return text_of(asked).strip() if asked else ""
 
 
-def _new_turns(messages: Sequence[BaseMessage]) -> dict[str, str]:
+def _unanswered(messages: Sequence[BaseMessage]) -> dict[str, str]:
     """Return the human messages nobody has answered yet: all before belong to earlier runs."""
     turns: dict[str, str] = {}
     for message in reversed(messages):

@@ -20,11 +20,24 @@ UNAVAILABLE = (
 )
 
 MAX_QUERY_CHARS = 4_000
+# As the memory estimates: four letters of English make a token, any other character one or more.
 _LETTERS_A_TOKEN = 4
 # In a note it would end the fence, or open one of its own.
 _FENCE = re.compile(r"<(?=\s*/?\s*memory\b)", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Look at options of `Memory.recall` that are kept for later queries.
+
+    Raises:
+        InvalidRequestError: One cannot be meant; a query is not among them.
+    """
+    if "query" in options:
+        message = "query: it comes with each call and is no option. Leave it out."
+        raise evomem.InvalidRequestError(message, field="query")
+    evomem.parse_recall({"query": "", **options})
 
 
 def recalled(memory: evomem.Memory, query: str, options: Mapping[str, Any]) -> str:
@@ -63,7 +76,17 @@ def _shortened(query: str) -> str:
 
 def _within(text: str, max_tokens: int | None) -> str:
     """Cut what is over the budget: a recall keeps its first answer, however long that is."""
-    most = len(text) if max_tokens is None else max_tokens * _LETTERS_A_TOKEN
+    most = len(text) if max_tokens is None else _letters(text, max_tokens)
     if len(text) <= most:
         return text
     return f"{text[:most]}\n[cut: {len(text) - most} more characters]"
+
+
+def _letters(text: str, max_tokens: int) -> int:
+    """Return how many characters of a text fit into a budget."""
+    room = max_tokens * _LETTERS_A_TOKEN
+    for at, letter in enumerate(text):
+        room -= 1 if letter.isascii() else _LETTERS_A_TOKEN
+        if room < 0:
+            return at
+    return len(text)

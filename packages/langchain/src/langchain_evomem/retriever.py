@@ -20,6 +20,7 @@ from pydantic import Field, field_validator, model_validator
 import evomem
 from langchain_evomem.documents import to_documents
 from langchain_evomem.namespaces import Handles, NamespaceSpec
+from langchain_evomem.prompting import check_options
 
 OPTIONS = tuple(
     field.name
@@ -87,7 +88,7 @@ class EvoMemRetriever(BaseRetriever):
         """Let the memory refuse what is no field: pydantic would drop it without a word."""
         if isinstance(given, Mapping):
             unknown = {name: given[name] for name in given if name not in cls.model_fields}
-            evomem.parse_recall({"query": "", **unknown})
+            check_options(unknown)
         return given
 
     @field_validator("tags", "tags_any", "tags_none", mode="before")
@@ -98,7 +99,7 @@ class EvoMemRetriever(BaseRetriever):
     @model_validator(mode="after")
     def _check(self) -> Self:
         Handles(self.memory, self.namespace)
-        evomem.parse_recall({"query": "", **self._options({})})
+        check_options(self._options({}))
         return self
 
     def __getstate__(self) -> NoReturn:
@@ -118,7 +119,11 @@ class EvoMemRetriever(BaseRetriever):
             input: The question, plain text; blank lists the most recently changed.
             config: Of the run; fills the places of `namespace`.
             **options: Of `Memory.recall`, for this call.
+
+        Raises:
+            InvalidRequestError: An option that cannot be meant.
         """
+        check_options(self._options(options))
         return super().invoke(input, config, run_config=config, **options)
 
     async def ainvoke(
@@ -128,6 +133,7 @@ class EvoMemRetriever(BaseRetriever):
         **options: Any,
     ) -> list[Document]:
         """Do as `invoke` does, in a thread."""
+        check_options(self._options(options))
         return await super().ainvoke(input, config, run_config=config, **options)
 
     def _get_relevant_documents(

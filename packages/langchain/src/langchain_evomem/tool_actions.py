@@ -20,6 +20,7 @@ from langchain_evomem.tool_arguments import (
 )
 
 _LETTERS_A_TOKEN = 4
+_MOST_VERSIONS = 50
 
 
 class Answer(NamedTuple):
@@ -88,10 +89,15 @@ def _recall(memory: evomem.Memory, given: dict[str, Any], call: Call) -> Answer:
 
 
 def _history(memory: evomem.Memory, given: dict[str, Any], _: Call) -> Answer:
-    nodes = memory.history(**given)
+    story = memory.history(**given)
+    nodes, left = story[:_MOST_VERSIONS], len(story) - _MOST_VERSIONS
+    more = [f"The newest {_MOST_VERSIONS} follow; {left} older ones are left out."] * (left > 0)
     hits = [evomem.Hit(node, None, evomem.Matched(node.id, node.version, "id")) for node in nodes]
     text = evomem.RecallResult(tuple(hits)).to_text()
-    return Answer(text, {"nodes": [node.to_dict() for node in nodes]})
+    # Above the text, of which the end may be cut.
+    return Answer(
+        "\n".join([*more, text]), {"nodes": [node.to_dict() for node in nodes], "warnings": more}
+    )
 
 
 def _link(memory: evomem.Memory, given: dict[str, Any], _: Call) -> Answer:

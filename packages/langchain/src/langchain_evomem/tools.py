@@ -22,6 +22,7 @@ TOOLS = tuple(ACTIONS)
 """Names of all the tools."""
 
 MAX_CHARS = 20_000
+MOST_CHARS = 4_000_000
 
 _log = logging.getLogger(__name__)
 _call_id: ContextVar[str | None] = ContextVar("evomem_tool_call_id", default=None)
@@ -51,7 +52,7 @@ def create_evomem_tools(
         namespace: Where in it a run may read and write, see `Handles`; None is the memory itself.
         include: Names of the tools to make, in this order; `("recall", "history")` only reads.
         k: Answers of a recall that does not say how many.
-        max_chars: Bound of the text of an answer; what is cut says so.
+        max_chars: Bound of the text of an answer, at most 4,000,000; what is cut says so.
 
     Raises:
         InvalidRequestError: An argument that cannot be meant.
@@ -63,8 +64,8 @@ def create_evomem_tools(
     if wrong := [name for name in names if name not in ACTIONS]:
         message = f"include: {wrong[0]!r} is none of {', '.join(ACTIONS)}."
         raise evomem.InvalidRequestError(message, field="include")
-    if max_chars < 1:
-        message = f"max_chars={max_chars!r} must be a whole number from 1."
+    if not 1 <= max_chars <= MOST_CHARS:
+        message = f"max_chars={max_chars!r} must be a whole number from 1 to {MOST_CHARS:,}."
         raise evomem.InvalidRequestError(message, field="max_chars")
     return [_bind(name, ACTIONS[name], handles, k, max_chars) for name in dict.fromkeys(names)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,13 +25,21 @@ class Turn:
 
     Attributes:
         text: Without images, files and the like.
-        id: Of the message; a turn of the same id is kept once.
+        id: Of the message; a turn of the same id, text and session is kept once.
         session: The conversation.
     """
 
     text: str
     id: str | None = None
     session: str | None = None
+
+    @property
+    def external_id(self) -> str | None:
+        """What tells a repeat from another turn: some front ends number messages by thread."""
+        if self.id is None:
+            return None
+        whole = json.dumps([self.session, self.id, self.text])
+        return f"{self.id}:{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
 
 
 def text_of(message: BaseMessage) -> str:
@@ -66,7 +76,7 @@ def keep(
         event = memory.record_event(
             role="user",
             content=turn.text,
-            external_id=turn.id,
+            external_id=turn.external_id,
             session=turn.session,
             source="langchain",
         )

@@ -6,11 +6,15 @@ in words; dates alone do not do it. So the marker stands first on each line.
 
 from __future__ import annotations
 
+import re
+
 from evomem.domain.node import MemoryNode, Status
 from evomem.domain.result import Explanation, Hit, RecallResult
 from evomem.domain.text import fold_whitespace
 
 _NOTHING = "No memory answers this."
+# In a text it would pass for our own marker, of another node.
+_MARKER = re.compile(r"[\[\uff3b](?=\s*status\s*[:\uff1a])", re.IGNORECASE)
 _WEAK = "Weak match: the memories below may not answer the question."
 
 
@@ -45,7 +49,7 @@ def render_replaced(hit: Hit) -> list[str]:
 
 def remarks(hit: Hit) -> list[str]:
     """Return what else is known about an answer, a line each."""
-    lines = [f'of this, "{part}" was replaced by {by}' for by, part in hit.amended]
+    lines = [f'of this, "{unmarked(part)}" was replaced by {by}' for by, part in hit.amended]
     elsewhere = hit.node.relations.get("overridden_by", ())
     if elsewhere and not hit.overridden:
         lines.append(f"in a narrower scope overridden by {', '.join(elsewhere)}")
@@ -81,8 +85,13 @@ def doubts(hit: Hit) -> str:
 def render_node(node: MemoryNode, beside: str = "") -> str:
     """Render one node: status, id, date, times and scope if it has any, text."""
     known = [f"status: {node.status}{beside}", node.id, *facts(node)]
-    text = "\n   ".join(node.text.splitlines()) or "(text purged)"
+    text = "\n   ".join(unmarked(node.text).splitlines()) or "(text purged)"
     return f"[{' | '.join(known)}] {text}"
+
+
+def unmarked(text: str) -> str:
+    """Open what looks like a marker of ours with a round bracket; its length stays."""
+    return _MARKER.sub("(", text)
 
 
 def facts(node: MemoryNode) -> list[str]:
@@ -94,7 +103,7 @@ def facts(node: MemoryNode) -> list[str]:
         known.append(f"until {node.valid_to:%Y-%m-%d}")
     # Folded to one line: a line end in one could pass for the status of another node.
     if node.scope:
-        known.append(f"scope {fold_whitespace(node.scope)}")
+        known.append(f"scope {fold_whitespace(unmarked(node.scope))}")
     if node.slot:
-        known.append(f"slot {fold_whitespace(node.slot)}")
+        known.append(f"slot {fold_whitespace(unmarked(node.slot))}")
     return known
