@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.store.base import PutOp
 
 import evomem
@@ -86,6 +87,67 @@ def test_a_put_may_expect_a_version(store):
     store.delete(TEAM, "plan")
     store.put(TEAM, "plan", {"v": 4}, expected_version=0)
     assert store.get(TEAM, "plan").value == {"v": 4}
+
+
+def test_a_deletion_expects_no_version(store):
+    store.put(TEAM, "k", {"v": 1})
+    gone: Any = None
+    with pytest.raises(ValueError, match="deletion"):
+        store.put(TEAM, "k", gone, expected_version=1)
+    assert store.get(TEAM, "k").value == {"v": 1}
+
+
+def test_a_version_of_the_past_is_not_that_of_the_present(store):
+    store.put(TEAM, "k", {"v": 1})
+    then = store.get(TEAM, "k").updated_at
+    time.sleep(0.002)
+    store.put(TEAM, "k", {"v": 2})
+    old = store.get(TEAM, "k", as_of=then)
+    assert (old.version, old.value) == (1, {"v": 1})
+    with pytest.raises(evomem.VersionConflictError):
+        store.put(TEAM, "k", {"v": 3}, expected_version=old.version)
+
+
+def test_puts_and_deletions_of_one_key_do_not_refuse_each_other(store):
+    def work(number):
+        for turn in range(25):
+            store.put(TEAM, "k", {"by": number, "turn": turn})
+            store.delete(TEAM, "k")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert store.get(TEAM, "k") is None
+
+
+def test_a_key_that_another_replaced_does_not_stand_for_it(memory, store):
+    store.put(TEAM, "a", {"v": "a"})
+    store.put(TEAM, "b", {"v": "b"})
+    a, b = store.get(TEAM, "a"), store.get(TEAM, "b")
+    memory.within("team").link(b.node_id, supersedes=[a.node_id])
+    assert store.get(TEAM, "a") is None
+    store.delete(TEAM, "a")
+    assert store.get(TEAM, "b").value == {"v": "b"}
+
+
+def test_what_is_found_survives_a_checkpoint(store):
+    store.put(TEAM, "k", {"v": 1})
+    serializer = JsonPlusSerializer(
+        allowed_msgpack_modules=[
+            ("langchain_evomem.items", "StoredItem"),
+            ("langchain_evomem.items", "FoundItem"),
+        ]
+    )
+    for item in (store.get(TEAM, "k"), *store.search(TEAM, query="v")):
+        again = serializer.loads_typed(serializer.dumps_typed(item))
+        assert again == item
+        assert (type(again), again.version, again.status) == (type(item), 1, "active")
+
+
+def test_a_large_value_of_many_leaves_is_stored(store):
+    value = {"k" * 1000: [1] * 2000, "rows": [{"n": n, "tags": ["a", "b"]} for n in range(500)]}
+    store.put(TEAM, "k", value)
+    assert store.get(TEAM, "k").value == value
+    assert len(store.search(TEAM, query="tags")) == 1
 
 
 @pytest.mark.promise("head.cas")

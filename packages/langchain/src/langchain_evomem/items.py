@@ -15,6 +15,8 @@ SOURCE = "langgraph"
 
 Index = Literal[False] | Sequence[str] | None
 _QUOTE = '"'
+# The items have a method `dict`.
+_Fields = dict[str, Any]
 
 
 class StoredItem(Item):
@@ -29,11 +31,15 @@ class StoredItem(Item):
 
     __slots__ = ("node_id", "status", "version")
 
-    def __init__(self, *, version: int, status: evomem.Status, node_id: str, **item: Any) -> None:
+    def __init__(self, *, version: int, status: str, node_id: str, **item: Any) -> None:
         super().__init__(**item)
         self.version = version
         self.status = status
         self.node_id = node_id
+
+    def dict(self) -> _Fields:
+        """Return the fields; a checkpoint makes the item anew from them."""
+        return {**super().dict(), **_known(self)}
 
 
 class FoundItem(SearchItem):
@@ -41,11 +47,19 @@ class FoundItem(SearchItem):
 
     __slots__ = ("node_id", "status", "version")
 
-    def __init__(self, *, version: int, status: evomem.Status, node_id: str, **item: Any) -> None:
+    def __init__(self, *, version: int, status: str, node_id: str, **item: Any) -> None:
         super().__init__(**item)
         self.version = version
         self.status = status
         self.node_id = node_id
+
+    def dict(self) -> _Fields:
+        """Return the fields; a checkpoint makes the item anew from them."""
+        return {**super().dict(), **_known(self)}
+
+
+def _known(item: StoredItem | FoundItem) -> _Fields:
+    return {"version": item.version, "status": item.status, "node_id": item.node_id}
 
 
 def slot_of(key: str) -> str:
@@ -89,25 +103,28 @@ def note_of(
 
 def is_item(node: evomem.MemoryNode) -> bool:
     """Tell whether a note is an item of a store: a value, in the slot that its key has."""
-    if node.slot is None or not isinstance(node.metadata.get("value"), dict):
+    if node.slot is None or node.scope or not isinstance(node.metadata.get("value"), dict):
         return False
     return slot_of(key_of(node.slot)) == node.slot
 
 
 def created_at(node: evomem.MemoryNode) -> datetime:
     """Return when the key of an item first had a value."""
-    written = node.metadata.get("created_at")
-    return datetime.fromisoformat(written) if isinstance(written, str) else node.created_at
+    try:
+        return datetime.fromisoformat(node.metadata["created_at"])
+    except (KeyError, TypeError, ValueError):
+        return node.created_at
 
 
-def fields_of(node: evomem.MemoryNode, below: int) -> dict[str, Any]:
+def fields_of(node: evomem.MemoryNode, below: int, *, present: bool = True) -> dict[str, Any]:
     """Return what an item is made from.
 
     Args:
         node: A note that is an item.
         below: Labels of the memory's own namespace, which the store does not show.
+        present: It was asked for what holds now, not for what held at a time.
     """
-    in_force = node.status is evomem.Status.ACTIVE
+    in_force = present and node.status is evomem.Status.ACTIVE
     return {
         "value": node.metadata["value"],
         "key": key_of(node.slot or ""),
@@ -115,7 +132,7 @@ def fields_of(node: evomem.MemoryNode, below: int) -> dict[str, Any]:
         "created_at": created_at(node),
         "updated_at": node.recorded_at,
         "version": node.memory_version if in_force else node.version,
-        "status": node.status,
+        "status": node.status.value,
         "node_id": node.id,
     }
 
@@ -126,13 +143,17 @@ def _searched(value: Mapping[str, Any], index: Index) -> Iterable[str]:
     return [line for path in index or () for line in get_text_at_path(value, path)]
 
 
-def _lines(value: object, path: str = "") -> Iterator[str]:
-    """Yield each leaf of a value behind the path to it."""
+def _lines(value: object, name: str = "") -> Iterator[str]:
+    """Yield each leaf of a value behind its name, and a list of leaves on one line."""
     if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _lines(inner, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, Iterable) and not isinstance(value, str):
+        for inner_name, inner in value.items():
+            yield from _lines(inner, str(inner_name))
+    elif isinstance(value, list):
+        leaves = [str(inner) for inner in value if not isinstance(inner, list | Mapping | None)]
+        if leaves:
+            yield from _lines(", ".join(leaves), name)
         for inner in value:
-            yield from _lines(inner, path)
+            if isinstance(inner, list | Mapping):
+                yield from _lines(inner, name)
     elif value is not None:
-        yield f"{path}: {value}" if path else str(value)
+        yield f"{name}: {value}" if name else str(value)

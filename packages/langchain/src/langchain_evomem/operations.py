@@ -56,10 +56,19 @@ def check(root: Memory, op: object) -> None:
         message = f"Unknown operation type: {type(op).__name__}."
         raise ValueError(message)  # noqa: TRY004  the exception that stores of LangGraph raise
     validate_op_namespace(op)
+    if isinstance(op, GetOp | PutOp):
+        _check_meant({"key": (op.key, str), "namespace": (op.namespace, list | tuple)})
     if isinstance(op, SearchOp):
-        _check_filter(op)
+        _check_search(op)
     if isinstance(op, PutOp):
         _check_put(root, op)
+
+
+def _check_meant(given: Mapping[str, tuple[object, Any]]) -> None:
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            message = f"{name}={value!r} is of a type that cannot be meant."
+            raise ValueError(message)  # noqa: TRY004  the exception that stores of LangGraph raise
 
 
 def _check_put(root: Memory, op: PutOp) -> None:
@@ -91,7 +100,16 @@ def _check_index(index: object) -> None:
     raise ValueError(message)
 
 
-def _check_filter(op: SearchOp) -> None:
+def _check_search(op: SearchOp) -> None:
+    _check_meant(
+        {
+            "query": (op.query, str | None),
+            "filter": (op.filter, Mapping | None),
+            "limit": (op.limit, int),
+            "offset": (op.offset, int),
+            "namespace_prefix": (op.namespace_prefix, list | tuple),
+        }
+    )
     if wrong := [name for name in op.filter or () if str(name).startswith("$")]:
         message = f"filter: {wrong[0]!r} names no key; write {{key: {{{wrong[0]!r}: ...}}}}."
         raise ValueError(message)
@@ -103,7 +121,8 @@ def get(root: Memory, op: GetOp, times: Times = _NOW) -> StoredItem | None:
     check(root, op)
     slot = slot_of(op.key)
     node = _within(root, op.namespace).get_slots(slot, **times).get(slot)
-    return _stored(root, node) if node and is_item(node) else None
+    here = node is not None and node.slot == slot and is_item(node)
+    return _stored(root, node, present=not times) if node and here else None
 
 
 def history(
@@ -115,7 +134,7 @@ def history(
     handle = _within(root, op.namespace)
     latest = handle.get_slots(slot, include_removed=True, **times).get(slot)
     story = handle.history(latest.id, limit=limit, **times) if latest else []
-    return [_stored(root, node) for node in story if is_item(node)]
+    return [_stored(root, node, present=not times) for node in story if is_item(node)]
 
 
 def search(root: Memory, op: SearchOp, times: Times = _NOW) -> list[SearchItem]:
@@ -134,7 +153,9 @@ def search(root: Memory, op: SearchOp, times: Times = _NOW) -> list[SearchItem]:
     }
     found = _matching(handle, op, conditions) if asked else _latest(handle, op, conditions)
     below = len(root.namespace)
-    return [FoundItem(**fields_of(node, below), score=score) for node, score in found]
+    return [
+        FoundItem(**fields_of(node, below, present=not times), score=score) for node, score in found
+    ]
 
 
 def list_namespaces(root: Memory, op: ListNamespacesOp) -> list[Labels]:
@@ -190,11 +211,13 @@ def write(root: Memory, puts: Iterable[PutOp], fields: Index, expected: int | No
 
 def _remember(handle: Memory, ops: Sequence[PutOp], fields: Index, expected: int | None) -> None:
     """Write values in one patch, over what each key has at that moment."""
-    before: dict[str, int] | None = None
+    slots = [slot_of(op.key) for op in ops]
+    before: dict[str, tuple[str, int]] | None = None
     while True:
-        present = _present(handle, [slot_of(op.key) for op in ops])
-        versions = {slot: node.memory_version for slot, node in present.items()}
-        notes = [_next(op, present.get(slot_of(op.key)), fields, expected) for op in ops]
+        last = _present(handle, slots, include_removed=True)
+        versions = {slot: (node.id, node.memory_version) for slot, node in last.items()}
+        held = {s: n for s, n in last.items() if n.status is evomem.Status.ACTIVE}
+        notes = [_next(op, held.get(slot_of(op.key)), fields, expected) for op in ops]
         try:
             handle.remember_many(notes)
         except evomem.VersionConflictError:
@@ -221,16 +244,20 @@ def _next(
 
 
 def _forget(handle: Memory, slots: Sequence[str]) -> None:
-    for node in _present(handle, slots).values():
-        if is_item(node):
+    for slot, node in _present(handle, slots).items():
+        # A link may have put another slot's value in its place: that one stays.
+        if node.slot == slot and is_item(node):
             handle.forget(node.id, source=SOURCE)
 
 
-def _present(handle: Memory, slots: Sequence[str]) -> dict[str, MemoryNode]:
+def _present(
+    handle: Memory, slots: Sequence[str], *, include_removed: bool = False
+) -> dict[str, MemoryNode]:
     """Return what slots hold, asking for as many at a time as the memory answers."""
     found: dict[str, MemoryNode] = {}
     for start in range(0, len(slots), _PAGE):
-        found |= handle.get_slots(slots[start : start + _PAGE])
+        page = slots[start : start + _PAGE]
+        found |= handle.get_slots(page, include_removed=include_removed)
     return found
 
 
@@ -301,5 +328,5 @@ def _within(root: Memory, namespace: Labels) -> Memory:
         raise InvalidNamespaceError(error.message) from error
 
 
-def _stored(root: Memory, node: MemoryNode) -> StoredItem:
-    return StoredItem(**fields_of(node, len(root.namespace)))
+def _stored(root: Memory, node: MemoryNode, *, present: bool) -> StoredItem:
+    return StoredItem(**fields_of(node, len(root.namespace), present=present))

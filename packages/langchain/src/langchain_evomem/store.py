@@ -35,7 +35,8 @@ class EvoMemStore(BaseStore):
     present values, and by meaning if the memory has an embedder; it returns what matches only.
 
     A batch is checked whole before any of it is done. Its reads see the state before its writes;
-    the last write to a key counts. What goes to one namespace is written together or not at all.
+    the last write to a key counts. The values of one namespace are written together or not at all,
+    then keys are taken out one by one.
 
     Args:
         memory: The memory, opened with `evomem.open` or `evomem.aopen`.
@@ -172,7 +173,7 @@ class EvoMemStore(BaseStore):
         Raises:
             VersionConflictError: The key is at another version; nothing was written.
         """
-        op = _put(namespace, key, value, index, ttl)
+        op = _put(namespace, key, value, index, ttl, expected_version)
         self._do(self._handles.of(), [op], expected_version)
 
     async def aput(
@@ -186,7 +187,7 @@ class EvoMemStore(BaseStore):
         expected_version: int | None = None,
     ) -> None:
         """Store the next version of a key; see `put`."""
-        op = _put(namespace, key, value, index, ttl)
+        op = _put(namespace, key, value, index, ttl, expected_version)
         await asyncio.to_thread(self._do, self._handles.of(), [op], expected_version)
 
     def history(
@@ -227,7 +228,7 @@ class EvoMemStore(BaseStore):
         for op in ops:
             operations.check(root, op)
         results = [_answer(root, op) for op in ops]
-        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+        puts = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}
         operations.write(root, puts.values(), self._fields, expected)
         return results
 
@@ -250,7 +251,12 @@ def _put(
     value: Mapping[str, Any],
     index: Literal[False] | list[str] | None,
     ttl: float | NotProvided | None,
+    expected: int | None,
 ) -> PutOp:
+    given: object = value
+    if expected is not None and given is None:
+        message = "expected_version is of a value that is put: it has no meaning for a deletion."
+        raise ValueError(message)
     if tuple(namespace)[:1] == ("langgraph",):
         message = f'Root label for namespace cannot be "langgraph". Got: {namespace}.'
         raise InvalidNamespaceError(message)

@@ -39,7 +39,7 @@ class Turn:
         if self.id is None:
             return None
         whole = json.dumps([self.session, self.id, self.text])
-        return f"{self.id}:{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
+        return f"{self.id[:100]}:{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
 
 
 def text_of(message: BaseMessage) -> str:
