@@ -128,10 +128,15 @@ def test_equal_scores_are_ranked_latest_first(engine):
     assert found(engine, ["zebra"]) == [node.id for node in reversed(nodes)]
 
 
-def test_equal_scores_are_ranked_latest_first_across_namespaces(engine):
+def test_equal_scores_are_ranked_latest_first_in_each_namespace(engine):
     namespaces = [HOME, BELOW_HOME, HOME, (*HOME, "a"), BELOW_HOME, HOME]
     nodes = [store(engine, "zebra", namespace=namespace)[0] for namespace in namespaces]
-    assert found(engine, ["zebra"], BELOW) == [node.id for node in reversed(nodes)]
+    hits = found(engine, ["zebra"], BELOW)
+    assert sorted(hits) == sorted(node.id for node in nodes)
+    for namespace in namespaces:
+        own = [node.id for node in reversed(nodes) if node.namespace == namespace]
+        start = hits.index(own[0])
+        assert hits[start : start + len(own)] == own
 
 
 SYNTAX = [

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.builders import HOME, NO_FILTERS, Clock, open_memory
 
+import evomem
 from evomem.domain.namespace import Reach
 from evomem.engines.sqlite.engine import SqliteEngine
 
@@ -125,3 +126,63 @@ def test_leaving_out_what_was_replaced_changes_no_answer(notes, earlier):
     hits = memory.recall("", k=100, **options).hits
     told = [(h.node.id, h.matched.node_id) for h in hits if h.matched.by == "recent"]
     assert told == [(head, changed[head]) for head in shown]
+
+
+def by_letters(texts, *, query):
+    """A vector says how often some letters stand in a text: many are equal."""
+    return [[1.0, *(float(text.count(letter)) for letter in "abdeg")] for text in texts]
+
+
+def many(count, embedder=None):
+    """Some namespaces full of notes that score alike, a few of which state the same."""
+    memory = evomem.open(":memory:", namespace="home", linking="off", embedder=embedder)
+    places = [memory.within(f"home/n{number}") for number in range(5)]
+    for number in range(count):
+        text = f"ledger item {'backup ' * (number % 3)}{number % (count * 4 // 5)}"
+        tags = ["odd"] if number % 2 else []
+        places[number % 7 % 5].remember(text, tags=tags)
+    return memory
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    with many(400, by_letters) as memory:
+        yield memory
+
+
+CROWDED = {"include_children": True}
+
+
+@pytest.mark.parametrize("ranking", ["lexical", "vector", "hybrid"])
+@pytest.mark.parametrize("options", [{}, {"tags": ["odd"]}, {"tags_none": ["odd"]}], ids=str)
+@settings(max_examples=8)
+@given(sizes=st.lists(st.integers(1, 100), min_size=1, max_size=4).filter(lambda s: sum(s) > 30))
+def test_pages_over_namespaces_full_of_equals_make_up_a_larger_one(crowd, ranking, options, sizes):
+    asked = {**CROWDED, **options, "ranking": ranking}
+
+    def page(k, at):
+        return answers(crowd, "ledger backup", k, at, **asked)
+
+    pages = paged(sizes, page)
+    assert len(set(pages)) == len(pages)
+    assert pages == paged([100], page)
+    assert pages[: len(first := page(100, 0))] == first
+    stated = {(n.namespace, n.text) for n in everything(crowd, **CROWDED, **options)}
+    assert len(pages) == len(stated)
+
+
+def everything(memory, **options):
+    found: list[Any] = []
+    while more := memory.list(limit=1000, offset=len(found), **options):
+        found += more
+    return found
+
+
+def test_pages_of_equals_in_many_namespaces_share_nothing():
+    memory = evomem.open(":memory:", namespace="home", linking="off")
+    places = [memory.within(f"home/n{number}") for number in range(10)]
+    for number in range(1200):
+        places[number % 10].remember(f"ledger item {number}")
+    pages = [memory.recall("ledger", k=100, offset=at, **CROWDED) for at in range(0, 1200, 100)]
+    assert len({hit.node.id for page in pages for hit in page.hits}) == 1200
+    assert all(page.exact for page in pages)

@@ -61,8 +61,9 @@ def decisions_in(text: str) -> tuple[Span, ...]:
     """Return what a turn of a conversation states outright as decided, a rule or a preference.
 
     It is made to be right rather than complete: questions, suppositions, indecision, what others
-    are quoted with, small talk, requests, code and the text of a recall give nothing. English,
-    Spanish and German; a few plain words of French, Portuguese, Chinese and Japanese.
+    are quoted with, small talk, requests, code and the text of a recall give nothing. It reads
+    patterns, not meaning: of sentences made to look like decisions some pass. English, Spanish and
+    German; a few plain words of French, Portuguese, Chinese and Japanese.
 
     Args:
         text: What was said, by the one whose decisions are wanted. Of a long text the first

@@ -113,6 +113,7 @@ class RecallRequest(Conditions):
         query: Plain text; no input is syntax. Blank lists the most recently changed.
         k: How many answers at most, 1 to 100; amendments come with their node on top.
         offset: How many answers of the same ranking to leave out before the first, 0 to 10,000.
+            Answers do not move when more are asked for, while `exact` is true.
         status: Only answers of this status, one of `ANSWERING`.
         ranking: `lexical` (by words), `vector` (by meaning), `hybrid` (both), or `auto`: hybrid
             if the memory was opened with an embedder, else lexical.

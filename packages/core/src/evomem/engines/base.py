@@ -89,7 +89,8 @@ class SearchResult:
     """Matching nodes of any version, the best first.
 
     Attributes:
-        hits: All that were scored; ties go to the later node.
+        hits: What was scored, but ties with the bound; of equal scores the later node of a
+            namespace comes first, and one namespace follows the other.
         bound: What a node that is not among them can score at most, above 0; 0 if none was left
             out.
         partial: True if the deadline cut the search short.

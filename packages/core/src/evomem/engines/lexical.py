@@ -3,13 +3,16 @@
 Postings of the rarest terms give every document a score in part; the best are then scored in full.
 What the terms not looked up could still add is bounded (MaxScore, Turtle and Flood 1995), so that
 the search knows whether a better document may have been left out.
+
+One order holds for every cut and for the result: the greater score, of equal ones the greater row.
+A search that goes deeper so only appends, and pages of it neither repeat nor lose a document.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 from evomem.domain.ranking import (
     GRADE_BITS,
@@ -32,6 +35,12 @@ _FIRST_SAMPLE = 2000
 # Documents scored in full at a time, and at most while no proof is in sight.
 _PAGE = 32
 _MOST_SCORED = 240
+# A number added and taken off again leaves multiples of 2 ** -36. Sums of those below 2 ** 16 are
+# exact: documents that are equal in full are equal in part, in whatever order their terms are added.
+_ROUNDING = 1.5 * 2**16
+
+# Where a document stands in the order: its score, and its row.
+_Key: TypeAlias = tuple[float, int]
 
 
 class Index(Protocol):
@@ -62,6 +71,18 @@ def search(index: Index, terms: Sequence[str], limits: SearchLimits) -> SearchRe
     return _Search(index, terms, limits).run()
 
 
+class _Weights(dict[int, float]):
+    """What a posting of one term adds to a score, by its grade."""
+
+    def __init__(self, idf: float, saturation: Mapping[int, float]) -> None:
+        self._idf = idf
+        self._saturation = saturation
+
+    def __missing__(self, grade: int) -> float:
+        weight = self[grade] = _rounded(self._idf * self._saturation[grade])
+        return weight
+
+
 class _Search:
     """One search: documents scored in part, and the best of them in full."""
 
@@ -78,10 +99,10 @@ class _Search:
         self._below: dict[str, int] = {}
         self._parts: dict[int, float] = {}
         self._hits: dict[int, SearchHit] = {}
-        self._age: dict[int, tuple[int, int]] = {}
+        self._keys: list[_Key] = []
         self._seen: set[int] = set()
-        self._rest = 0.0
-        self._dropped = 0.0
+        self._rest: _Key = (0.0, 0)
+        self._dropped: _Key = (0.0, 0)
         self._closed = False
 
     def run(self) -> SearchResult:
@@ -94,10 +115,12 @@ class _Search:
             self._sample(size)
             settled = self._rank(_MOST_SCORED)
             size *= 8
-        ordered = sorted(self._hits.items(), key=lambda item: (-item[1].score, *self._age[item[0]]))
-        rest = self._scorer.bound(self._lengths) if self._cut else self._rest
-        bound = max(rest, self._dropped)
-        return SearchResult([hit for _, hit in ordered], bound, partial=self._cut)
+        bound = max(self._rest, self._dropped)
+        if self._cut:
+            bound = max(bound, (self._scorer.bound(self._lengths), 0))
+        # Of what scores no more than was left out, the order would not be certain.
+        kept = [row for score, row in self._keys if (score, row) >= bound or score < bound[0]]
+        return SearchResult([self._hits[row] for row in kept], bound[0], partial=self._cut)
 
     def _look_up(self) -> bool:
         """Add whole lists within the budget; true once the others cannot matter."""
@@ -128,7 +151,7 @@ class _Search:
         if len(parts) + len(self._hits) < self._limits.least or unseen > max(parts, default=0.0):
             return False
         # A score in full is never below one in part.
-        floor = max(min(heapq.nlargest(self._depth, parts)), self._kth()) - unseen
+        floor = max(min(heapq.nlargest(self._depth, parts)), self._kth()[0]) - unseen
         contenders = len(parts) if floor <= 0 else len([part for part in parts if part > floor])
         return contenders <= most + self._depth and self._rank(most)
 
@@ -146,42 +169,45 @@ class _Search:
                 self._below[term] = min(found)
 
     def _add(self, term: str, postings: Sequence[int]) -> None:
-        idf, saturation, parts = self._scorer.idf[term], self._scorer.saturation, self._parts
+        weights, parts = _Weights(self._scorer.idf[term], self._scorer.saturation), self._parts
         if self._closed:
             for posting in postings:
                 if (row := posting >> GRADE_BITS) in parts:
-                    parts[row] += idf * saturation[posting & GRADE_MASK]
+                    parts[row] += weights[posting & GRADE_MASK]
             return
         get = parts.get
         for posting in postings:
             row = posting >> GRADE_BITS
-            parts[row] = get(row, 0.0) + idf * saturation[posting & GRADE_MASK]
+            parts[row] = get(row, 0.0) + weights[posting & GRADE_MASK]
 
     def _rank(self, most: int) -> bool:
         """Score `most` of the best in full; true if no other can be among the first `depth`."""
         unseen = self._scorer.bound(self._pending)
         self._score(self._first())
         kth = self._kth()
-        contenders = self._above(kth - unseen)
+        contenders = self._above((kth[0] - unseen, kth[1]))
         # The others cannot come among the first any more, nor can what no list held so far if the
         # terms left are not enough for it.
         if len(self._parts) - sum(row in self._parts for row in self._seen) > len(contenders):
             self._dropped = max(self._dropped, kth)
         self._parts = {row: part for part, row in contenders}
-        if kth >= unseen:
+        if kth[0] >= unseen:
             self._closed = True
-            self._dropped = max(self._dropped, unseen)
+            self._dropped = max(self._dropped, (unseen, 0))
         # Without enough hits the filters may have left out any number of the best.
         contenders.sort(reverse=True)
-        best = contenders[:most] if kth else contenders
+        best = contenders[:most] if kth[0] else contenders
         for start in range(0, len(best), _PAGE):
-            self._rest = best[start][0] + unseen
+            self._rest = (best[start][0] + unseen, best[start][1])
             if self._kth() >= self._rest:
                 return True
             if len(self._hits) >= max(most, self._depth) or self._is_late():
                 return False
             self._score([row for _, row in best[start : start + _PAGE]])
-        self._rest = unseen if len(best) == len(contenders) else best[-1][0] + unseen
+        if len(best) == len(contenders):
+            self._rest = (unseen, 0)
+        else:
+            self._rest = (best[-1][0] + unseen, best[-1][1])
         return self._kth() >= self._rest
 
     def _first(self) -> list[int]:
@@ -193,9 +219,14 @@ class _Search:
         best.sort(reverse=True)
         return [row for _, row in best[: self._depth] if row not in self._seen]
 
-    def _above(self, floor: float) -> list[tuple[float, int]]:
+    def _above(self, floor: _Key) -> list[tuple[float, int]]:
         """Return documents not scored in full, with scores in part above the floor."""
-        found = [(part, row) for row, part in self._parts.items() if part > floor]
+        least, last = floor
+        found = [
+            (part, row)
+            for row, part in self._parts.items()
+            if part > least or (part == least and row > last)
+        ]
         return [item for item in found if item[1] not in self._seen]
 
     def _is_late(self) -> bool:
@@ -203,14 +234,21 @@ class _Search:
         self._cut = self._cut or self._limits.expired()
         return self._cut
 
-    def _kth(self) -> float:
-        """Return the score that the first `depth` have, or all if fewer were found but enough."""
-        if len(self._hits) < self._limits.least:
-            return 0.0
-        return min(heapq.nlargest(self._depth, (hit.score for hit in self._hits.values())))
+    def _kth(self) -> _Key:
+        """Return the last of the first `depth`, or of all if fewer were found but enough."""
+        if len(self._keys) < self._limits.least:
+            return (0.0, 0)
+        return self._keys[min(self._depth, len(self._keys)) - 1]
 
     def _score(self, rows: Sequence[int]) -> None:
         self._seen.update(rows)
         for document in self._index.documents(rows):
-            self._hits[document.row] = self._scorer.score(document)
-            self._age[document.row] = (-document.sequence, -document.row)
+            hit = self._scorer.score(document)
+            score = sum(_rounded(part) for _, part in hit.terms)
+            self._hits[document.row] = SearchHit(hit.node_id, score, hit.coverage, hit.terms)
+            self._keys.append((score, document.row))
+        self._keys.sort(reverse=True)
+
+
+def _rounded(weight: float) -> float:
+    return weight + _ROUNDING - _ROUNDING

@@ -244,7 +244,8 @@ def nearest(
     scored = [item for part in found for item in part.scored]
     # A vector that went and came back is loaded twice.
     scores: dict[str, float] = {}
-    for score, node in sorted(scored, reverse=True):
+    # By row, as the pages are cut: what is near enough must not depend on how many are wanted.
+    for score, node in sorted(scored, key=lambda one: (one[0], one[1].row), reverse=True):
         scores.setdefault(node.node_id, score)
     whole = all(one.whole for one in loaded)
     return SearchResult(

@@ -24,8 +24,12 @@ _FIRST_PAGE = 8
 _NODES_AN_ANSWER = 3
 _WIDER = 8
 # Fusion looks at more answers than are asked for: what is third by words and tenth by meaning may
-# be the best. As many for all usual k, so that fewer answers are the first of more.
-_FUSED = 40
+# be the best.
+_FUSED_AN_ANSWER = 2
+# Fused deeper, the first answers may be others. So the first few are fused at one depth, and what
+# comes behind them is the best of a deeper fusion that they left.
+_FIRST_TIER = 20
+_NEXT_TIER = 5
 
 
 class Place(NamedTuple):
@@ -151,8 +155,27 @@ class Matcher:
         return self._heads_of(search, need, "meaning")
 
     def by_both(self, terms: Sequence[str], embedder: str, vector: bytes, need: int) -> Found:
-        """Fuse the heads found by words and by meaning."""
-        depth = _FUSED if need <= _FUSED // 2 else 2 * need
+        """Fuse the heads found by words and by meaning; fewer are always the first of more."""
+        answers: dict[str, Answer] = {}
+        tier = _FIRST_TIER
+        while True:
+            fused = self._fused(terms, embedder, vector, need, _FUSED_AN_ANSWER * tier)
+            whole = len(fused.answers) < _FUSED_AN_ANSWER * tier
+            last = tier >= need or whole or fused.partial
+            left = (answer for head, answer in fused.answers.items() if head not in answers)
+            more = list(itertools.islice(left, (need if last else tier) - len(answers)))
+            answers.update((answer.head, answer) for answer in more)
+            if last:
+                break
+            tier *= _NEXT_TIER
+        # What a first tier has put elsewhere than the last one is not the ranking that is certain.
+        fused.exact &= list(answers) == list(fused.answers)[:need]
+        fused.answers = answers
+        return fused
+
+    def _fused(
+        self, terms: Sequence[str], embedder: str, vector: bytes, need: int, depth: int
+    ) -> Found:
         words, meaning = self.by_words(terms, depth), self.by_meaning(embedder, vector, depth)
         rankings = [
             Ranking(list(words.answers), LEXICAL_WEIGHT, len(words.answers) < depth),
