@@ -150,7 +150,7 @@ def crowd():
         yield memory
 
 
-CROWDED = {"include_children": True}
+CROWDED: Any = {"include_children": True}
 
 
 @pytest.mark.parametrize("ranking", ["lexical", "vector", "hybrid"])

@@ -313,7 +313,7 @@ def test_equal_documents_of_different_words_are_in_one_order():
     # The sums of equal weights, added in other orders, would differ in the last digit.
     words = [f"w{n}" for n in range(7)]
     rng = random.Random(3)  # noqa: S311  repeatable, no secret
-    texts = [([], rng.sample(words, 4)) for _ in range(700)]
+    texts: list[tuple[list[str], list[str]]] = [([], rng.sample(words, 4)) for _ in range(700)]
     index = MemoryIndex(texts + [([], rng.sample(words, 7)) for _ in range(700)])
     whole = lexical.search(index, words, SearchLimits(2000, 10**6, 2000)).hits
     assert len({round(hit.score, 6) for hit in whole}) < len({hit.terms for hit in whole})
