@@ -272,6 +272,28 @@ def test_questions_that_reach_too_far_have_no_answer(store):
     assert keys(store.search(USER, filter={"list": (1, 2)})) == ["l"]
 
 
+def test_images_inside_a_value_are_no_text(store):
+    url = "data:image/png;base64," + "iVBORw0KGgo=" * 300
+    value = {"content": [{"type": "text", "text": "see picture"}, {"image_url": {"url": url}}]}
+    store.put(USER, "m", value)
+    assert store.get(USER, "m").value == value
+    assert store.search(USER, query="iVBORw0KGgo") == []
+    assert keys(store.search(USER, query="picture")) == ["m"]
+
+
+def test_a_text_is_no_namespace_and_no_list_of_fields(memory, store):
+    text: Any = "users"
+    for call in (
+        lambda: store.put(text, "k", {"v": 1}),
+        lambda: store.get(text, "k"),
+        lambda: store.search(text),
+        lambda: EvoMemStore(memory, fields=text),
+    ):
+        with pytest.raises(ValueError, match="users"):
+            call()
+    assert store.list_namespaces() == []
+
+
 def test_the_store_may_say_what_is_indexed(memory):
     store = EvoMemStore(memory, fields=["title"])
     store.put(USER, "a", {"title": "alpha", "body": "beta"})

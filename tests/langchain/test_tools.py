@@ -401,3 +401,29 @@ async def test_an_async_memory_serves_both_ways(tmp_path):
         tools = tools_of(memory)
         await tools["remember"].ainvoke({"text": "Deploys run on Mondays."})
         assert "Mondays" in tools["recall"].invoke({"query": "deploys"})
+
+
+async def test_no_name_of_an_argument_ends_a_run(memory):
+    (recall,) = create_evomem_tools(memory, include=("recall",))
+    for name in ("self", "cls", "config", "run_manager"):
+        given = {"query": "x", name: "v"}
+        asked: Any = {"name": "recall", "args": given, "id": "1", "type": "tool_call"}
+        assert recall.invoke(asked).name == "recall"
+        assert (await recall.ainvoke(asked)).name == "recall"
+
+
+def test_what_was_recalled_is_not_stored_again(memory):
+    recall, remember = create_evomem_tools(memory, include=("recall", "remember"))
+    memory.remember("Use tabs in Makefiles.")
+    for _ in range(3):
+        told = remember.invoke({"text": f"I found: {recall.invoke({'query': 'Makefiles'})}"})
+        assert told.startswith("INVALID_REQUEST")
+    assert memory.stats().nodes["active"] == 1
+
+
+@pytest.mark.parametrize("name", ["replace", "old_ids", "updates", "namespace", "user_id"])
+def test_another_word_for_what_matters_is_refused(memory, name):
+    (remember,) = create_evomem_tools(memory, include=("remember",))
+    given: Any = {"text": "We moved to SQLite.", name: ["n123456789ab"]}
+    assert remember.invoke(given).startswith("INVALID_REQUEST")
+    assert len(memory.list()) == 0

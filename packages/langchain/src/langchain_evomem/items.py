@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -15,6 +16,7 @@ SOURCE = "langgraph"
 
 Index = Literal[False] | Sequence[str] | None
 _QUOTE = '"'
+_DATA = re.compile(r"data:[\w/+.;=-]*;base64,[\w+/=-]*|[A-Za-z0-9+/]{512,}={0,2}")
 # The items have a method `dict`.
 _Fields = dict[str, Any]
 
@@ -89,9 +91,9 @@ def note_of(
         index: Paths of what can be searched for; None is all of it, False nothing.
         created_at: When the key first had a value.
     """
-    searched = "\n".join(_searched(value, index)).strip()
+    searched = _readable(_searched(value, index))
     # A note needs a text: what cannot be searched for is written as it is.
-    shown = searched or "\n".join(_lines(value)).strip() or json.dumps(value)
+    shown = searched or _readable(_lines(value)) or json.dumps(value)
     return {
         "text": shown,
         "slot": slot_of(key),
@@ -135,6 +137,11 @@ def fields_of(node: evomem.MemoryNode, below: int, *, present: bool = True) -> d
         "status": node.status.value,
         "node_id": node.id,
     }
+
+
+def _readable(lines: Iterable[str]) -> str:
+    """Join lines without images and files that stand in them as base64: no question is about them."""
+    return _DATA.sub("(data)", "\n".join(lines)).strip()
 
 
 def _searched(value: Mapping[str, Any], index: Index) -> Iterable[str]:

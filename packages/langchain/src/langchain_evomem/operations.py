@@ -45,6 +45,18 @@ _DEEPEST = 10_000
 _DEEPEST_NAMESPACE = 16
 
 
+def labels_of(namespace: object) -> Labels:
+    """Return a namespace as labels; a text is not split into its letters.
+
+    Raises:
+        InvalidNamespaceError: It is no sequence of labels.
+    """
+    if isinstance(namespace, list | tuple):
+        return tuple(namespace)
+    message = f"namespace={namespace!r} is no tuple of labels."
+    raise InvalidNamespaceError(message)
+
+
 def check(root: Memory, op: object) -> None:
     """Refuse what cannot be meant.
 
@@ -85,13 +97,18 @@ def _check_put(root: Memory, op: PutOp) -> None:
     if not isinstance(value, Mapping):
         message = f"The value of {op.key!r} is no mapping of names to JSON values."
         raise ValueError(message)  # noqa: TRY004  the exception that stores of LangGraph raise
-    _check_index(op.index)
+    check_index(op.index)
     # The value before its text: what JSON cannot carry has none.
     evomem.parse_remember({"text": "-", "metadata": {"value": value}})
     evomem.parse_remember(note_of(op.key, value, op.index, datetime.now(UTC)))
 
 
-def _check_index(index: object) -> None:
+def check_index(index: object) -> None:
+    """Refuse what says nothing about what can be searched for.
+
+    Raises:
+        ValueError: It is neither None, False nor a list of paths.
+    """
     if index is None or index is False:
         return
     if isinstance(index, list | tuple) and all(isinstance(path, str) for path in index):

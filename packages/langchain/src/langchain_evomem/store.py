@@ -54,7 +54,8 @@ class EvoMemStore(BaseStore):
         fields: Sequence[str] | None = None,
     ) -> None:
         self._handles = Handles(memory, namespace)
-        self._fields = None if fields is None else list(fields)
+        operations.check_index(fields)
+        self._fields = fields
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do several operations; see the class.
@@ -87,7 +88,7 @@ class EvoMemStore(BaseStore):
             as_of: Return what was in force then.
             known_at: Return what was known then.
         """
-        op = GetOp(tuple(namespace), str(key), bool(refresh_ttl))
+        op = GetOp(operations.labels_of(namespace), str(key), bool(refresh_ttl))
         return operations.get(self._handles.of(), op, _times(as_of, known_at))
 
     async def aget(
@@ -100,7 +101,10 @@ class EvoMemStore(BaseStore):
         known_at: Instant | None = None,
     ) -> StoredItem | None:
         """Return the item of a key, or None; see `get`."""
-        root, op = self._handles.of(), GetOp(tuple(namespace), str(key), bool(refresh_ttl))
+        root, op = (
+            self._handles.of(),
+            GetOp(operations.labels_of(namespace), str(key), bool(refresh_ttl)),
+        )
         return await asyncio.to_thread(operations.get, root, op, _times(as_of, known_at))
 
     def search(
@@ -128,7 +132,9 @@ class EvoMemStore(BaseStore):
             as_of: List what was in force then; not with a query.
             known_at: List what was known then; not with a query.
         """
-        op = SearchOp(tuple(namespace_prefix), filter, limit, offset, query, bool(refresh_ttl))
+        op = SearchOp(
+            operations.labels_of(namespace_prefix), filter, limit, offset, query, bool(refresh_ttl)
+        )
         return operations.search(self._handles.of(), op, _times(as_of, known_at))
 
     async def asearch(
@@ -145,7 +151,9 @@ class EvoMemStore(BaseStore):
         known_at: Instant | None = None,
     ) -> list[SearchItem]:
         """Return the items at or below a namespace; see `search`."""
-        op = SearchOp(tuple(namespace_prefix), filter, limit, offset, query, bool(refresh_ttl))
+        op = SearchOp(
+            operations.labels_of(namespace_prefix), filter, limit, offset, query, bool(refresh_ttl)
+        )
         root = self._handles.of()
         return await asyncio.to_thread(operations.search, root, op, _times(as_of, known_at))
 
@@ -208,7 +216,7 @@ class EvoMemStore(BaseStore):
             as_of: Leave out what had not begun then.
             known_at: Leave out what was not known then.
         """
-        op = GetOp(tuple(namespace), str(key))
+        op = GetOp(operations.labels_of(namespace), str(key))
         return operations.history(self._handles.of(), op, limit, _times(as_of, known_at))
 
     async def ahistory(
@@ -221,7 +229,7 @@ class EvoMemStore(BaseStore):
         known_at: Instant | None = None,
     ) -> list[StoredItem]:
         """Return every value that a key had, the newest first; see `history`."""
-        root, op = self._handles.of(), GetOp(tuple(namespace), str(key))
+        root, op = self._handles.of(), GetOp(operations.labels_of(namespace), str(key))
         return await asyncio.to_thread(operations.history, root, op, limit, _times(as_of, known_at))
 
     def _do(self, root: Memory, ops: Sequence[Op], expected: int | None = None) -> list[Result]:
@@ -257,11 +265,12 @@ def _put(
     if expected is not None and given is None:
         message = "expected_version is of a value that is put: it has no meaning for a deletion."
         raise ValueError(message)
-    if tuple(namespace)[:1] == ("langgraph",):
+    labels = operations.labels_of(namespace)
+    if labels[:1] == ("langgraph",):
         message = f'Root label for namespace cannot be "langgraph". Got: {namespace}.'
         raise InvalidNamespaceError(message)
     ends = None if isinstance(ttl, NotProvided) else ttl
-    return PutOp(tuple(namespace), str(key), value, index=index, ttl=ends)
+    return PutOp(labels, str(key), value, index=index, ttl=ends)
 
 
 def _times(as_of: Instant | None, known_at: Instant | None) -> Times:

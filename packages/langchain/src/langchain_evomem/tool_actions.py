@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -75,7 +76,17 @@ class Action:
     do: Callable[[evomem.Memory, dict[str, Any], Call], Answer]
 
 
+# The beginning of a line that a recall answers with.
+_RECALLED = re.compile(r"\[status: \w+[^|\]\n]* \| n[a-z0-9]{11} \|")
+
+
 def _remember(memory: evomem.Memory, given: dict[str, Any], call: Call) -> Answer:
+    if _RECALLED.search(given["text"]):
+        message = (
+            "text is what this memory answered before: it is stored already. To store something new "
+            "write it as a statement of its own."
+        )
+        raise evomem.InvalidRequestError(message, field="text")
     result = memory.remember(
         **given, session=call.session, idempotency_key=call.key(given), source="langchain"
     )

@@ -108,7 +108,15 @@ _OTHER_WORDS = {
     "id": "node_id",
     "new_id": "node_id",
     "memory_id": "node_id",
+    "invalidates": "supersedes",
+    "old": "supersedes",
+    "old_ids": "supersedes",
+    "previous": "supersedes",
+    "replace": "supersedes",
+    "replaced": "supersedes",
     "replaces": "supersedes",
+    "replacing": "supersedes",
+    "updates": "supersedes",
     "overwrites": "supersedes",
     "old_id": "supersedes",
     "limit": "k",
@@ -118,7 +126,7 @@ _OF_THE_MEMORY = {
     field.name
     for request in (evomem.RememberRequest, evomem.RecallRequest)
     for field in dataclasses.fields(request)
-} | {"purge"}
+} | {"namespace", "purge", "user_id"}
 
 
 def unknown(given: Mapping[str, Any], schema: type[BaseModel]) -> list[str]:

@@ -146,10 +146,10 @@ class EvoMemTool(BaseTool):
         finally:
             _call_id.reset(token)
 
-    def _run(self, *texts: str, **arguments: Any) -> Answer:
+    def _run(self, /, *texts: str, **arguments: Any) -> Answer:
         return self._answer(self.handles.of(), self._call(), texts, arguments)
 
-    async def _arun(self, *texts: str, **arguments: Any) -> Answer:
+    async def _arun(self, /, *texts: str, **arguments: Any) -> Answer:
         memory, call = self.handles.of(), self._call()
         return await asyncio.to_thread(self._answer, memory, call, texts, arguments)
 

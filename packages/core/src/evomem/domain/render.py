@@ -14,6 +14,7 @@ from evomem.domain.text import fold_whitespace
 
 _NOTHING = "No memory answers this."
 # In a text it would pass for our own marker, of another node.
+_ENDS = str.maketrans("|[]\uff3b\uff3d", "/()()")
 _MARKER = re.compile(r"[\[\uff3b](?=\s*status\s*[:\uff1a])", re.IGNORECASE)
 _WEAK = "Weak match: the memories below may not answer the question."
 
@@ -94,6 +95,11 @@ def unmarked(text: str) -> str:
     return _MARKER.sub("(", text)
 
 
+def _inside(text: str) -> str:
+    """Write a text inside a marker so that it can neither end it nor add to it."""
+    return fold_whitespace(text).translate(_ENDS)
+
+
 def facts(node: MemoryNode) -> list[str]:
     """Return the date of a node, then when it begins or ends, and where it holds."""
     known = [f"{node.created_at:%Y-%m-%d}"]
@@ -103,7 +109,7 @@ def facts(node: MemoryNode) -> list[str]:
         known.append(f"until {node.valid_to:%Y-%m-%d}")
     # Folded to one line: a line end in one could pass for the status of another node.
     if node.scope:
-        known.append(f"scope {fold_whitespace(unmarked(node.scope))}")
+        known.append(f"scope {_inside(node.scope)}")
     if node.slot:
-        known.append(f"slot {fold_whitespace(unmarked(node.slot))}")
+        known.append(f"slot {_inside(node.slot)}")
     return known
