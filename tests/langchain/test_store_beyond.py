@@ -204,7 +204,7 @@ def test_a_key_written_often_stays_fast(store):
 
     cost(20)
     early = min(cost(20) for _ in range(3))
-    cost(400)
+    cost(200)
     late = min(cost(20) for _ in range(3))
     assert late < 2.5 * early
 

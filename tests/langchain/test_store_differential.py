@@ -114,7 +114,7 @@ def compare(op, got, wanted):
         assert got == wanted, op
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_batches_have_equal_results(seed):
     draws, other = Draws(seed), InMemoryStore()
     with evomem.open(":memory:", linking="off") as memory:
