@@ -23,7 +23,7 @@ except ImportError as error:
     _missing = "EvoMemMiddleware needs langchain: pip install 'langchain-evomem[agents]'."
     raise evomem.MissingExtraError(_missing, extra="agents") from error
 
-from langchain_evomem.namespaces import Handle, Handles, NamespaceSpec
+from langchain_evomem.namespaces import Handle, Handles, NamespaceSpec, thread_of
 from langchain_evomem.prompting import check_options, recalled
 from langchain_evomem.tools import TOOLS, create_evomem_tools
 from langchain_evomem.turns import Turn, keep, text_of
@@ -173,7 +173,7 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Keep what was decided."""
-        return self._end(self._handles.of(), state, _session())
+        return self._end(self._handles.of(), state, thread_of(ensure_config()))
 
     async def aafter_agent(
         self,
@@ -181,7 +181,9 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  LangChain passes it
     ) -> dict[str, Any] | None:
         """Do as `after_agent` does, in a thread."""
-        return await asyncio.to_thread(self._end, self._handles.of(), state, _session())
+        return await asyncio.to_thread(
+            self._end, self._handles.of(), state, thread_of(ensure_config())
+        )
 
     def _begin(self, memory: evomem.Memory, state: AgentState[Any]) -> dict[str, Any]:
         query = _question(state["messages"])
@@ -225,11 +227,6 @@ class EvoMemMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if not held["prompt"] or held["namespace"] != [*self._handles.of().namespace]:
             return request
         return request.override(system_message=_extended(request.system_message, held["prompt"]))
-
-
-def _session() -> str | None:
-    thread = ensure_config().get("configurable", {}).get("thread_id")
-    return None if thread is None else str(thread)
 
 
 def _is_said(message: BaseMessage) -> bool:

@@ -79,6 +79,12 @@ class Handles:
         return self._memory.within(filled)
 
 
+def thread_of(config: RunnableConfig) -> str | None:
+    """Return the thread of a run, which is the session of what it stores."""
+    thread = config.get("configurable", {}).get("thread_id")
+    return None if thread is None else str(thread)
+
+
 def _labels(given: Path) -> tuple[str, ...]:
     """Read labels with places in them.
 

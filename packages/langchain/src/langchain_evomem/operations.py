@@ -98,9 +98,12 @@ def _check_put(root: Memory, op: PutOp) -> None:
         message = f"The value of {op.key!r} is no mapping of names to JSON values."
         raise ValueError(message)  # noqa: TRY004  the exception that stores of LangGraph raise
     check_index(op.index)
-    # The value before its text: what JSON cannot carry has none.
-    evomem.parse_remember({"text": "-", "metadata": {"value": value}})
-    evomem.parse_remember(note_of(op.key, value, op.index, datetime.now(UTC)))
+    # The value before its text, as what JSON cannot carry has none; and each of them once.
+    now = datetime.now(UTC)
+    evomem.parse_remember(
+        {"text": "-", "metadata": {"value": value, "created_at": now.isoformat()}}
+    )
+    evomem.parse_remember({**note_of(op.key, value, op.index, now), "metadata": None})
 
 
 def check_index(index: object) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from langchain_core.runnables import RunnableConfig
 
 import evomem
+from langchain_evomem.namespaces import thread_of
 from langchain_evomem.tool_arguments import (
     Arguments,
     LinkArguments,
@@ -50,8 +51,7 @@ class Call:
     @property
     def session(self) -> str | None:
         """The thread of the run."""
-        thread = self.config.get("configurable", {}).get("thread_id")
-        return None if thread is None else str(thread)
+        return thread_of(self.config)
 
     def key(self, arguments: Mapping[str, Any]) -> str | None:
         """Return what tells a repeat of this call from another one.
